@@ -1,0 +1,99 @@
+/**
+ * One invocation as it is bound at its start (design §4), and what is known of one of its legs. These shapes travel through Temporal
+ * and live in its histories: members may be added as optional, never renamed.
+ */
+
+import type { ConsentId, InvocationId } from './ids.js';
+import type { BindingPart, Reason } from './outcome.js';
+import type { Policy } from './policy.js';
+
+/** Ciphertext under the sealing key ring; only the API and the worker can open it, the codec server cannot (design §7). */
+export type Sealed = string & { readonly __sealed: true };
+
+export const methods = ['tools/call', 'prompts/get', 'resources/read'] as const;
+export type Method = (typeof methods)[number];
+
+export interface BoundCall {
+  readonly invocation: InvocationId;
+  readonly tenant: string;
+  /** On whose behalf the call runs, and who is asked. */
+  readonly subject: string;
+  /** The authenticated principal that started it. */
+  readonly requester: string;
+  readonly server: string;
+  /** Digest of the registration: id, transport, origin, credential reference. */
+  readonly serverDigest: string;
+  readonly method: Method;
+  /** Tool or prompt name, or resource URI. */
+  readonly name: string;
+  /** The original params, sealed as field `params`. */
+  readonly params: Sealed;
+  /** RFC 8785 digest of the original params. */
+  readonly paramsDigest: string;
+  readonly capabilities: Capabilities;
+  readonly policy: Policy;
+  readonly policyDigest: string;
+  readonly ledgerEpoch: string;
+  readonly startedAt: number;
+}
+
+/** MCP client capabilities as declared in `_meta` on every leg. `elicitation: {}` would mean form only; Parley is explicit. */
+export interface Capabilities {
+  readonly elicitation?: { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
+}
+
+/** A question that passed the gate, sealed for storage. Leg n opens round n. */
+export interface OpenableRound {
+  readonly number: number;
+  /** Sealed `ConsentView`, field `view.<leg>`; absent in a state-only round. */
+  readonly view?: Sealed;
+  /** Digest of exactly what is shown; an answer names it. */
+  readonly viewDigest?: string;
+  /** Sealed requestState, field `state.<leg>`; absent stays absent. */
+  readonly state?: Sealed;
+  /** Keyed digest of requestState, for the audit record. */
+  readonly stateDigest?: string;
+}
+
+/** Where a result is: inline in the history when small, otherwise in the store under the leg's number (design §7). */
+export type ResultRef =
+  | { readonly in: 'history'; readonly sealed: Sealed; readonly bytes: number }
+  | { readonly in: 'store'; readonly leg: number; readonly bytes: number };
+
+/** What is known of one leg. Only `never_sent` may be tried again; `unknown` is final for Parley (design §5). */
+export type LegOutcome =
+  | { readonly is: 'completed'; readonly result: ResultRef; readonly isError: boolean }
+  | { readonly is: 'asked'; readonly round: OpenableRound }
+  | { readonly is: 'failed'; readonly reason: Reason; readonly detail: Sealed }
+  | { readonly is: 'refused'; readonly reason: Reason; readonly key?: string; readonly path?: string }
+  | { readonly is: 'binding_lost'; readonly part: BindingPart }
+  | { readonly is: 'state_expired' }
+  | { readonly is: 'never_sent'; readonly proof: string }
+  | { readonly is: 'unknown'; readonly reason: string };
+
+/** What `sendLeg` reports. The tool's digest is bound on leg 1 and compared on every later leg. */
+export interface LegReport {
+  readonly outcome: LegOutcome;
+  readonly toolDigest?: string;
+}
+
+export const actions = ['accept', 'decline', 'cancel'] as const;
+/** Answers a person can give; a closed enumeration (MCP elicitation). */
+export type Action = (typeof actions)[number];
+
+/** One person's answer to a whole round as it is signalled: the decision in clear, its content sealed as field `answer.<consent>`. */
+export interface Answer {
+  readonly answerId: string;
+  readonly consent: ConsentId;
+  /** Digest of the view that was answered. */
+  readonly viewDigest: string;
+  readonly actor: string;
+  readonly tenant: string;
+  /** `cancel` when every response of the round is a cancel: Parley then counts it against the policy's cancels. */
+  readonly decision: Action | 'mixed';
+  readonly responses: Sealed;
+  /** Keyed digest of the responses; two answers under one id must agree. */
+  readonly responsesDigest: string;
+  /** Signed receipt (JWS compact). */
+  readonly receipt: string;
+}

@@ -1,0 +1,68 @@
+/**
+ * Parley's own closed form model (design §6). A server's schema is turned into it by the gate and is never compiled or rendered raw;
+ * the consent page, the API and the worker all work from this model. Text is the server's, exact and untrusted.
+ */
+
+export interface Option {
+  readonly value: string;
+  /** What is shown; the value when the server gave no title. */
+  readonly title: string;
+}
+
+interface FieldBase {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly required: boolean;
+}
+
+export type StringFormat = 'email' | 'uri' | 'date' | 'date-time';
+
+export interface StringField extends FieldBase {
+  readonly type: 'string';
+  readonly format?: StringFormat;
+  /** Unicode code points, as JSON Schema counts. */
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly default?: string;
+}
+
+export interface NumberField extends FieldBase {
+  readonly type: 'number' | 'integer';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+export interface BooleanField extends FieldBase {
+  readonly type: 'boolean';
+  readonly default?: boolean;
+}
+
+export interface SelectField extends FieldBase {
+  readonly type: 'select';
+  readonly options: readonly Option[];
+  readonly default?: string;
+}
+
+export interface MultiSelectField extends FieldBase {
+  readonly type: 'multiselect';
+  readonly options: readonly Option[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly default?: readonly string[];
+}
+
+/** Defaults are only ever prefilled by a page; Parley never adds one to an answer. */
+export type FormField = StringField | NumberField | BooleanField | SelectField | MultiSelectField;
+
+/** One entry of `inputRequests`, gated. `key` is the server's and may be any string, `__proto__` included: never use it to index a plain object. */
+export interface FormInput {
+  readonly key: string;
+  readonly kind: 'form';
+  readonly message: string;
+  readonly fields: readonly FormField[];
+}
+
+/** The kinds of question a person can be shown. URL mode, sampling and roots join this union when Parley can answer them. */
+export type RoundInput = FormInput;

@@ -1,0 +1,59 @@
+/** How an invocation stands and how it ends (design §3). The names are a public contract and stored for years. */
+
+import type { GateCode } from './gate.js';
+
+export const openStatuses = ['sending', 'awaiting_input', 'awaiting_server'] as const;
+export type OpenStatus = (typeof openStatuses)[number];
+
+export const outcomes = [
+  'completed',
+  'failed',
+  'refused',
+  'expired',
+  'cancelled',
+  'rounds_exceeded',
+  'binding_lost',
+  'state_expired',
+  'unreachable',
+  'indeterminate',
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
+/** `closed` is the status of every invocation that has an outcome. */
+export type InvocationStatus = OpenStatus | 'closed';
+
+/** Which part of the binding (design §4) changed between legs. */
+export const bindingParts = [
+  'server_changed',
+  'params_changed',
+  'tool_definition_changed',
+  'ledger_lost',
+  'answer_altered',
+  'answer_already_used',
+] as const;
+export type BindingPart = (typeof bindingParts)[number];
+
+/**
+ * Why a call ended as it did: stable, for programs. Prose for people is in {@link ./codes.ts}.
+ */
+export type Reason =
+  | 'complete_result'
+  | 'server_error'
+  | 'http_rejected'
+  | 'unauthorized'
+  | 'missing_client_capability'
+  | 'output_invalid'
+  | 'audit_unavailable'
+  | 'tool_unknown'
+  | 'state_foreign'
+  | GateCode
+  | 'round_deadline'
+  | 'call_deadline'
+  | 'cancel_requested'
+  | 'round_cap'
+  | 'poll_cap'
+  | 'cancel_cap'
+  | BindingPart
+  | 'request_state_refused'
+  | 'connect_attempts_spent'
+  | 'leg_unknown';

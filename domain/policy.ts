@@ -1,0 +1,96 @@
+/**
+ * What a server's owner allows a call to do and to cost (design §3, §6). Durations are milliseconds, sizes are bytes of UTF-8 JSON.
+ * A caller may only narrow it, see {@link narrow}.
+ */
+
+const secondMs = 1_000;
+const minuteMs = 60 * secondMs;
+const dayMs = 24 * 60 * minuteMs;
+
+/** Bounds on what one input_required result may contain; past any of them the whole round is refused, nothing is cut short. */
+export interface GateCaps {
+  readonly maxRequests: number;
+  readonly maxKeyLength: number;
+  readonly maxFields: number;
+  readonly maxOptions: number;
+  readonly maxMessageBytes: number;
+  readonly maxLabelBytes: number;
+  readonly maxStateBytes: number;
+}
+
+export interface Policy {
+  /** Rounds that ask a person; one more ends the call as `rounds_exceeded`. */
+  readonly maxRounds: number;
+  /** State-only rounds, a budget of their own: "not yet" is no question. */
+  readonly maxPolls: number;
+  /** Rounds that a person cancelled; a server that asks again after so many ends the call as `rounds_exceeded`. */
+  readonly maxCancels: number;
+  readonly pollInitialMs: number;
+  readonly pollMaxMs: number;
+  /** One request with its response. */
+  readonly legDeadlineMs: number;
+  /** One question to a person. */
+  readonly roundDeadlineMs: number;
+  /** The whole call. */
+  readonly callDeadlineMs: number;
+  /** Sends of one leg that provably never reached the server, before the call ends as `unreachable`. */
+  readonly maxConnectAttempts: number;
+  readonly connectBackoffInitialMs: number;
+  readonly connectBackoffMaxMs: number;
+  /** Params of the original request. */
+  readonly maxArgumentsBytes: number;
+  /** A server's whole response to one leg. */
+  readonly maxResultBytes: number;
+  /** One person's input responses to one round. */
+  readonly maxAnswerBytes: number;
+  readonly gate: GateCaps;
+}
+
+export const defaultPolicy: Policy = {
+  maxRounds: 10,
+  maxPolls: 60,
+  maxCancels: 3,
+  pollInitialMs: secondMs,
+  pollMaxMs: 30 * secondMs,
+  legDeadlineMs: 2 * minuteMs,
+  roundDeadlineMs: 3 * dayMs,
+  callDeadlineMs: 14 * dayMs,
+  maxConnectAttempts: 5,
+  connectBackoffInitialMs: secondMs,
+  connectBackoffMaxMs: 30 * secondMs,
+  maxArgumentsBytes: 256 * 1024,
+  maxResultBytes: 4 * 1024 * 1024,
+  maxAnswerBytes: 256 * 1024,
+  gate: {
+    maxRequests: 16,
+    maxKeyLength: 256,
+    maxFields: 64,
+    maxOptions: 500,
+    maxMessageBytes: 8 * 1024,
+    maxLabelBytes: 1024,
+    maxStateBytes: 256 * 1024,
+  },
+};
+
+/** What a caller may say about one call. Absent means: as the server's policy has it. */
+export type PolicyNarrowing = Partial<
+  Pick<Policy, 'maxRounds' | 'maxPolls' | 'legDeadlineMs' | 'roundDeadlineMs' | 'callDeadlineMs'>
+>;
+
+/** The smaller of both, member by member: a caller can never widen what the server's owner allows (design §9). */
+export function narrow(policy: Policy, wish: PolicyNarrowing): Policy {
+  const least = (key: keyof PolicyNarrowing) => Math.min(policy[key], wish[key] ?? policy[key]);
+  return {
+    ...policy,
+    maxRounds: least('maxRounds'),
+    maxPolls: least('maxPolls'),
+    legDeadlineMs: least('legDeadlineMs'),
+    roundDeadlineMs: least('roundDeadlineMs'),
+    callDeadlineMs: least('callDeadlineMs'),
+  };
+}
+
+/** Exponential back-off: the n-th wait (n ≥ 1) is `initialMs · 2^(n-1)`, at most `maxMs`. */
+export function backoffMs(n: number, initialMs: number, maxMs: number): number {
+  return Math.min(maxMs, initialMs * 2 ** Math.min(n - 1, 30));
+}
