@@ -1,0 +1,89 @@
+/** What one round shows to a person, and who may decide it (design §1, §2.3, §6). */
+
+import type { Answer, Method } from './call.js';
+import type { RoundInput } from './form.js';
+import type { ConsentId, InvocationId } from './ids.js';
+
+/** Exactly what is shown. Its digest covers every member, so an answer to anything else is refused. Server words are untrusted. */
+export interface ConsentView {
+  readonly server: { readonly id: string; readonly title: string; readonly origin: string };
+  readonly call: { readonly method: Method; readonly name: string; readonly arguments: unknown };
+  /** The tool's own annotations, a claim of the server; absent members are the specification's defaults. */
+  readonly effect: {
+    readonly readOnly: boolean;
+    readonly destructive: boolean;
+    readonly idempotent: boolean;
+    readonly openWorld: boolean;
+  };
+  readonly inputs: readonly RoundInput[];
+}
+
+export const consentStatuses = ['open', 'answered', 'expired', 'withdrawn'] as const;
+export type ConsentStatus = (typeof consentStatuses)[number];
+
+/** An entry of a person's inbox: ids and instants in clear, the view sealed. */
+export interface ConsentRecord {
+  readonly id: ConsentId;
+  readonly tenant: string;
+  readonly invocation: InvocationId;
+  /** The person who is asked, and the only one who may decide. */
+  readonly subject: string;
+  readonly server: string;
+  readonly method: Method;
+  readonly name: string;
+  readonly round: number;
+  readonly status: ConsentStatus;
+  readonly openedAt: number;
+  readonly deadlineAt: number;
+  readonly closedAt?: number;
+  readonly viewDigest: string;
+  /** Sealed {@link ConsentView}, field `view.<round>`. */
+  readonly view: string;
+}
+
+export const refusalCodes = [
+  'consent_answered',
+  'consent_expired',
+  'consent_withdrawn',
+  'consent_unknown',
+  'answer_foreign',
+  'answer_mismatch',
+] as const;
+/** Why an answer does not count. */
+export type RefusalCode = (typeof refusalCodes)[number];
+
+export type Verdict =
+  | { readonly is: 'accepted'; readonly answerId: string }
+  | { readonly is: 'refused'; readonly answerId: string; readonly code: RefusalCode };
+
+/** The round that is open right now, as the workflow knows it. */
+export interface OpenRound {
+  readonly consent: ConsentId;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly viewDigest: string;
+  readonly deadlineAt: number;
+}
+
+/**
+ * Whether an answer counts (promise 3): for the round it was given to, by the person it was asked of, once, in time.
+ *
+ * @param open  the round that is open, if one is
+ * @param past  consents of this call that are closed already, with how they ended
+ * @param nowAt the workflow's clock, epoch milliseconds
+ */
+export function judgeAnswer(
+  answer: Answer,
+  open: OpenRound | undefined,
+  past: ReadonlyMap<ConsentId, Exclude<ConsentStatus, 'open'>>,
+  nowAt: number,
+): Verdict {
+  const refuse = (code: RefusalCode): Verdict => ({ is: 'refused', answerId: answer.answerId, code });
+  const closedAs = past.get(answer.consent);
+  if (closedAs !== undefined) return refuse(`consent_${closedAs}`);
+  if (open === undefined || open.consent !== answer.consent) return refuse('consent_unknown');
+  if (answer.tenant !== open.tenant || answer.actor !== open.subject) return refuse('answer_foreign');
+  if (answer.viewDigest !== open.viewDigest) return refuse('answer_mismatch');
+  if (nowAt >= open.deadlineAt) return refuse('consent_expired');
+  return { is: 'accepted', answerId: answer.answerId };
+}

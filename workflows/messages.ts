@@ -1,0 +1,19 @@
+/** What the outside may say to an invocation and ask of it. The names are pinned: parked calls live longer than a release. */
+
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import type { Answer } from '../domain/call.js';
+import type { Verdict } from '../domain/consent.js';
+
+export const invocationWorkflow = 'invocation';
+
+/** Idempotent by `answerId`: the first answer that counts wins, a repeat finds its own verdict. */
+export const answerSignal = defineSignal<[Answer]>('answer');
+
+export interface CancelRequest {
+  /** Subject of the token that asked, or `operator` for a cancellation made in Temporal. */
+  readonly by: string;
+}
+export const cancelSignal = defineSignal<[CancelRequest]>('cancel');
+
+/** The verdict on one answer id, or null while it is unknown to the call. Temporal orders it after every earlier signal. */
+export const verdictQuery = defineQuery<Verdict | null, [answerId: string]>('verdict');
