@@ -1,0 +1,202 @@
+/**
+ * The one reader of the environment. Everything else takes a {@link Config}. An error names the variable and the expected form, all
+ * errors at once, and never prints a value: it may be a secret in the wrong place. The variables are listed in docs/configuration.md.
+ */
+
+import { readFileSync } from 'node:fs';
+import { parseDurationMs } from '../../domain/duration.js';
+import { Secret } from './secret.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessName = 'api' | 'worker';
+
+/** Where bearer tokens come from. */
+export interface AuthConfig {
+  readonly jwks: { readonly url: string } | { readonly file: string };
+  readonly issuer: string;
+  readonly audience: string;
+}
+
+/** Everything a process is told from outside. A class, so that it is its own injection token. */
+export class Config {
+  readonly process!: ProcessName;
+  readonly development!: boolean;
+  readonly http!: { readonly host: string; readonly port: number };
+  readonly temporal!: {
+    readonly address: string;
+    readonly namespace: string;
+    /** Workflows and the small repeatable activities. */
+    readonly callsQueue: string;
+    /** `sendLeg` alone. */
+    readonly legsQueue: string;
+  };
+  readonly redis!: { readonly url: Secret; readonly prefix: string };
+  /** Path of parley.servers.yaml. */
+  readonly serversFile!: string;
+  readonly codecKeys!: Secret;
+  readonly sealKeys!: Secret;
+  /** Private Ed25519 JWK, JSON. */
+  readonly receiptKey!: Secret;
+  /** In the API only: a worker meets no tokens. */
+  readonly auth?: AuthConfig;
+  readonly logLevel!: LogLevel;
+  /** How long closed invocations stay readable. */
+  readonly retentionMs!: number;
+  /** Between "not ready" and closing the listener, for a load balancer to notice. */
+  readonly stopDelayMs!: number;
+  /** Origin of the Temporal UI that may call /codec from a browser. */
+  readonly uiOrigin?: string;
+
+  private constructor(fields: Fields) {
+    Object.assign(this, fields);
+  }
+
+  /** @throws {ConfigFault} naming every variable that is missing or malformed */
+  static read(process: ProcessName, environment: Environment): Config {
+    const reader = new Reader(environment);
+    const fields = readAll(process, reader);
+    if (reader.complaints.length > 0) throw new ConfigFault(reader.complaints);
+    return new Config(fields);
+  }
+}
+
+type Fields = { -readonly [K in keyof Config]: Config[K] };
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export class ConfigFault extends Error {
+  override readonly name = 'ConfigFault';
+
+  constructor(readonly complaints: readonly string[]) {
+    super(`the configuration cannot be used; see docs/configuration.md\n${complaints.map((line) => `  ${line}`).join('\n')}`);
+  }
+}
+
+/** One variable, read at the time of use: the bearer of a server (src/servers/registry.ts). */
+export function environmentVariable(name: string): string | undefined {
+  return process.env[name];
+}
+
+function readAll(process: ProcessName, reader: Reader): Fields {
+  const queue = reader.text('PARLEY_TASK_QUEUE', 'parley');
+  const uiOrigin = reader.origin('PARLEY_UI_ORIGIN');
+  const auth = process === 'api' ? readAuth(reader) : undefined;
+  return {
+    process,
+    development: reader.oneOf('PARLEY_ENV', ['production', 'development'], 'production') === 'development',
+    http: {
+      host: reader.text('PARLEY_HTTP_HOST', '127.0.0.1'),
+      port: process === 'api' ? reader.port('PARLEY_HTTP_PORT', 8080) : reader.port('PARLEY_WORKER_HTTP_PORT', 8081),
+    },
+    temporal: {
+      address: reader.text('TEMPORAL_ADDRESS', '127.0.0.1:7233'),
+      namespace: reader.text('TEMPORAL_NAMESPACE', 'default'),
+      callsQueue: `${queue}-calls`,
+      legsQueue: `${queue}-legs`,
+    },
+    redis: {
+      url: new Secret(reader.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379') ?? ''),
+      prefix: reader.text('PARLEY_REDIS_PREFIX', 'parley'),
+    },
+    serversFile: reader.text('PARLEY_SERVERS', 'parley.servers.yaml'),
+    codecKeys: reader.secret('PARLEY_CODEC_KEYS', keyRingForm),
+    sealKeys: reader.secret('PARLEY_SEAL_KEYS', keyRingForm),
+    receiptKey: reader.secret('PARLEY_RECEIPT_KEY', 'a private Ed25519 JWK as JSON, with a "kid"'),
+    ...(auth === undefined ? {} : { auth }),
+    logLevel: reader.oneOf('PARLEY_LOG_LEVEL', logLevels, 'info'),
+    retentionMs: reader.durationMs('PARLEY_RETENTION', 'P30D'),
+    stopDelayMs: reader.durationMs('PARLEY_STOP_DELAY', 'PT0S'),
+    ...(uiOrigin === undefined ? {} : { uiOrigin }),
+  };
+}
+
+const keyRingForm = '"kid:base64 of 32 bytes", more of them after commas, the current one first';
+
+function readAuth(reader: Reader): AuthConfig {
+  const url = reader.url('PARLEY_JWKS_URL', ['https:', 'http:']);
+  const file = reader.optional('PARLEY_JWKS_FILE');
+  if ((url === undefined) === (file === undefined)) {
+    reader.complain('PARLEY_JWKS_URL', 'or PARLEY_JWKS_FILE: exactly one of the two must be set');
+  }
+  return {
+    jwks: url !== undefined ? { url } : { file: file ?? '' },
+    issuer: reader.required('PARLEY_ISSUER', 'the issuer that tokens must name'),
+    audience: reader.required('PARLEY_AUDIENCE', 'the audience that tokens must name'),
+  };
+}
+
+/** Reads typed values and gathers complaints instead of stopping at the first. An empty variable counts as unset. */
+class Reader {
+  readonly complaints: string[] = [];
+
+  constructor(private readonly environment: Environment) {}
+
+  complain(name: string, expected: string): void {
+    this.complaints.push(`${name}: ${expected}`);
+  }
+
+  optional(name: string): string | undefined {
+    return this.environment[name] === '' ? undefined : this.environment[name];
+  }
+
+  text(name: string, fallback: string): string {
+    return this.optional(name) ?? fallback;
+  }
+
+  required(name: string, expected: string): string {
+    const value = this.optional(name);
+    if (value === undefined) this.complain(name, `is not set; expected ${expected}`);
+    return value ?? '';
+  }
+
+  /** The variable itself, or the content of the file that `<name>_FILE` names. */
+  secret(name: string, form: string): Secret {
+    const file = this.optional(`${name}_FILE`);
+    const value = this.optional(name);
+    if (file !== undefined && value !== undefined) this.complain(name, `and ${name}_FILE are both set; set one`);
+    if (file === undefined) return new Secret(value ?? this.required(name, `${form} (or ${name}_FILE: a file that holds it)`));
+    try {
+      return new Secret(readFileSync(file, 'utf8').trim());
+    } catch (error) {
+      this.complain(`${name}_FILE`, `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); expected ${form} in it`);
+      return new Secret('');
+    }
+  }
+
+  port(name: string, fallback: number): number {
+    const value = this.optional(name);
+    if (value === undefined) return fallback;
+    if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
+    this.complain(name, 'expected a port, 0 to 65535 (0: any free one)');
+    return fallback;
+  }
+
+  oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
+    const value = this.optional(name);
+    if (value === undefined) return fallback;
+    const choice = choices.find((each) => each === value);
+    if (choice === undefined) this.complain(name, `expected one of ${choices.join(', ')}`);
+    return choice ?? fallback;
+  }
+
+  durationMs(name: string, fallback: string): number {
+    const ms = parseDurationMs(this.text(name, fallback));
+    if (ms === undefined) this.complain(name, `expected an ISO 8601 duration such as ${fallback}`);
+    return ms ?? 0;
+  }
+
+  url(name: string, protocols: readonly string[], fallback?: string): string | undefined {
+    const value = this.optional(name) ?? fallback;
+    if (value === undefined) return undefined;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+    this.complain(name, `expected a URL that starts with ${protocols.map((each) => `${each}//`).join(' or ')}`);
+    return undefined;
+  }
+
+  origin(name: string): string | undefined {
+    const value = this.url(name, ['https:', 'http:']);
+    if (value !== undefined && new URL(value).origin !== value) this.complain(name, 'expected an origin: scheme, host and port, nothing after');
+    return value;
+  }
+}
