@@ -1,0 +1,80 @@
+/**
+ * What the workflow may ask of the world. Arguments and results are one object each and live in histories: members may be added as
+ * optional, never renamed. The workflow imports these types only.
+ */
+
+import type { Answer, BoundCall, LegReport, OpenableRound } from '../domain/call.js';
+import type { ConsentStatus, Verdict } from '../domain/consent.js';
+import type { ConsentId } from '../domain/ids.js';
+import type { Ending } from '../domain/judge.js';
+
+export interface LegInput {
+  readonly call: BoundCall;
+  readonly leg: number;
+  /** 1, and one more after each send that provably never happened. */
+  readonly try: number;
+  /** Bound on leg 1 and compared on every later leg. */
+  readonly toolDigest?: string;
+  /** The round this leg answers; absent on leg 1. */
+  readonly round?: OpenableRound;
+  /** Absent on leg 1 and after a state-only round. */
+  readonly answer?: Answer;
+}
+
+/** On the wire at most once (promise 1). Runs on the legs queue with a single attempt. */
+export interface LegActivities {
+  sendLeg(input: LegInput): Promise<LegReport>;
+}
+
+export type Resolution =
+  | { readonly is: 'settled'; readonly report: LegReport }
+  /** The leg was begun and may still come back: ask again after so long. */
+  | { readonly is: 'running'; readonly waitMs: number };
+
+interface Step {
+  readonly call: BoundCall;
+  /** Grows with every published change of the call; an older one never overwrites a newer. */
+  readonly sequence: number;
+  readonly leg: number;
+}
+
+export interface OpenRound extends Step {
+  readonly round: OpenableRound;
+  readonly consent: ConsentId;
+  readonly openedAt: number;
+  readonly deadlineAt: number;
+}
+
+export interface CloseRound extends Step {
+  readonly consent: ConsentId;
+  readonly answer: Answer;
+  readonly closedAt: number;
+}
+
+export interface AwaitServer extends Step {
+  readonly round: OpenableRound;
+}
+
+export interface CloseInvocation extends Step {
+  readonly ending: Ending;
+  readonly closedAt: number;
+  /** The consent that is still open, and what becomes of it. */
+  readonly consent?: { readonly id: ConsentId; readonly status: Exclude<ConsentStatus, 'open'> };
+  readonly cancelledBy?: string;
+}
+
+export interface RecordRefusals {
+  readonly call: BoundCall;
+  readonly refusals: readonly { readonly answer: Answer; readonly verdict: Verdict }[];
+}
+
+/** Idempotent, all of them, so they retry until the store is back and nothing is lost meanwhile. */
+export interface CallActivities {
+  /** Settles a leg whose activity failed: revokes it if it was never begun, else reads how it ended. */
+  resolveLeg(input: LegInput): Promise<Resolution>;
+  openRound(input: OpenRound): Promise<void>;
+  closeRound(input: CloseRound): Promise<void>;
+  awaitServer(input: AwaitServer): Promise<void>;
+  closeInvocation(input: CloseInvocation): Promise<void>;
+  recordRefusals(input: RecordRefusals): Promise<void>;
+}

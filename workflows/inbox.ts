@@ -1,0 +1,88 @@
+/**
+ * What people and operators say to one invocation while it runs. Handlers only record and judge (synchronously, so that a query sent
+ * after a signal sees its verdict); the workflow's loop alone acts on it.
+ */
+
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
+import type { Answer } from '../domain/call.js';
+import { judgeAnswer, type ConsentStatus, type OpenRound, type Verdict } from '../domain/consent.js';
+import type { ConsentId } from '../domain/ids.js';
+import { answerSignal, cancelSignal, verdictQuery, type CancelRequest } from './messages.js';
+
+export class Inbox {
+  private readonly verdicts = new Map<string, Verdict>();
+  private readonly past = new Map<ConsentId, Exclude<ConsentStatus, 'open'>>();
+  private refusals: { answer: Answer; verdict: Verdict }[] = [];
+  private open: OpenRound | undefined;
+  private accepted: Answer | undefined;
+  private cancelRequest: CancelRequest | undefined;
+
+  /** Sets the handlers: call it before the workflow's first await. */
+  listen(): void {
+    setHandler(answerSignal, (answer) => this.take(answer));
+    setHandler(cancelSignal, (request) => this.cancel(request));
+    setHandler(verdictQuery, (answerId) => this.verdicts.get(answerId) ?? null);
+    // A cancellation made in Temporal itself counts as the operator's.
+    CancellationScope.current().cancelRequested.catch(() => this.cancel({ by: 'operator' }));
+  }
+
+  get cancelled(): CancelRequest | undefined {
+    return this.cancelRequest;
+  }
+
+  /** From now on answers to this round count. */
+  expect(round: OpenRound): void {
+    this.open = round;
+    this.accepted = undefined;
+  }
+
+  /** No further answer to the open round counts. */
+  settle(status: Exclude<ConsentStatus, 'open'>): void {
+    if (this.open === undefined) return;
+    this.past.set(this.open.consent, status);
+    this.open = undefined;
+  }
+
+  /** Waits for an answer that counts, a cancellation, or refusals to put on record; false when the time is up first. */
+  async news(timeoutMs: number): Promise<boolean> {
+    const heard = () =>
+      this.accepted !== undefined || this.cancelRequest !== undefined || this.refusals.length > 0;
+    return condition(heard, Math.max(timeoutMs, 0), { summary: 'waiting for a person' });
+  }
+
+  /** The answer that counts, if it is here. */
+  get answer(): Answer | undefined {
+    return this.accepted;
+  }
+
+  takeRefusals(): { answer: Answer; verdict: Verdict }[] {
+    const taken = this.refusals;
+    this.refusals = [];
+    return taken;
+  }
+
+  /** Waits, unless the call is cancelled first. */
+  async pause(waitMs: number, summary: string): Promise<void> {
+    await condition(() => this.cancelRequest !== undefined, Math.max(waitMs, 1), { summary });
+  }
+
+  /** Resolves at a cancellation; never otherwise. */
+  async untilCancelled(): Promise<void> {
+    await condition(() => this.cancelRequest !== undefined);
+  }
+
+  private take(answer: Answer): void {
+    if (this.verdicts.has(answer.answerId)) return;
+    const verdict = judgeAnswer(answer, this.open, this.past, Date.now());
+    this.verdicts.set(answer.answerId, verdict);
+    if (verdict.is === 'refused') this.refusals.push({ answer, verdict });
+    else {
+      this.accepted = answer;
+      this.settle('answered');
+    }
+  }
+
+  private cancel(request: CancelRequest): void {
+    this.cancelRequest ??= request;
+  }
+}

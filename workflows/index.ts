@@ -1,0 +1,2 @@
+/** The workflows a worker of Parley runs. */
+export { invocation } from './invocation.js';
