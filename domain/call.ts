@@ -71,6 +71,17 @@ export type LegOutcome =
   | { readonly is: 'never_sent'; readonly proof: string }
   | { readonly is: 'unknown'; readonly reason: string };
 
+/** Why a leg failed, in the server's words; sealed as field `problem`, shown only to those who may see the result. */
+export interface FailureDetail {
+  readonly message: string;
+  /** JSON-RPC error code, when the server answered with one. */
+  readonly rpcCode?: number;
+  readonly httpStatus?: number;
+  readonly data?: unknown;
+  /** A complete result that does not fit the tool's own output schema: the tool ran. */
+  readonly result?: unknown;
+}
+
 /** What `sendLeg` reports. The tool's digest is bound on leg 1 and compared on every later leg. */
 export interface LegReport {
   readonly outcome: LegOutcome;

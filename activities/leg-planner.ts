@@ -1,0 +1,172 @@
+/**
+ * Before a leg is begun: is everything it is bound to still the same (design §4), and what exactly is to be sent? Reads only, so that
+ * a leg found unfit has touched nothing.
+ */
+
+import { checkAnswer, inputResponsesOf } from '../domain/answers.js';
+import type { BoundCall, FailureDetail, LegOutcome } from '../domain/call.js';
+import type { ConsentView } from '../domain/consent.js';
+import { digestOf } from '../domain/digest.js';
+import { wireId } from '../domain/ids.js';
+import type { Receipts } from '../src/crypto/receipts.js';
+import type { Sealer } from '../src/crypto/sealer.js';
+import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
+import type { LegRequest } from '../src/mcp/leg-sender.js';
+import { bearerOf } from '../src/servers/credentials.js';
+import type { Registry, ServerEntry } from '../src/servers/registry.js';
+import type { LegInput } from './contract.js';
+
+export interface PlannedLeg {
+  readonly is: 'sendable';
+  readonly request: LegRequest;
+  readonly server: ServerEntry;
+  readonly tool?: ToolDefinition;
+  readonly toolDigest?: string;
+  readonly receiptId?: string;
+  readonly params: Record<string, unknown>;
+}
+
+export type Plan = PlannedLeg | { readonly is: 'not_sendable'; readonly outcome: LegOutcome };
+
+/** Leg 1 may trust a list of tools this old; every retry asks again, for a person has thought meanwhile (design §4). */
+const firstLegCatalogAgeMs = 60_000;
+
+export class LegPlanner {
+  constructor(
+    private readonly registry: Registry,
+    private readonly catalog: Catalog,
+    private readonly sealer: Sealer,
+    private readonly receipts: Receipts,
+  ) {}
+
+  async plan(input: LegInput): Promise<Plan> {
+    try {
+      return await this.sendable(input);
+    } catch (error) {
+      if (error instanceof NotSendable) return { is: 'not_sendable', outcome: error.outcome };
+      throw error;
+    }
+  }
+
+  private async sendable(input: LegInput): Promise<PlannedLeg> {
+    const { call, leg, round } = input;
+    const server = this.registry.get(call.server);
+    if (server === undefined || server.digest !== call.serverDigest) lost('server_changed');
+    const params = this.sealer.unseal<Record<string, unknown>>(call.params, scope(call, 'params'));
+    if (digestOf(params) !== call.paramsDigest) lost('params_changed');
+
+    const { responses, receiptId } = await this.answered(input);
+    const bearer = await bearerOf(server);
+    const { discover, tool } = await this.describe(input, server, bearer);
+    const digest = tool && toolDigest(tool);
+    if (input.toolDigest !== undefined && digest !== input.toolDigest) lost('tool_definition_changed');
+
+    return {
+      is: 'sendable',
+      server,
+      params,
+      ...(tool !== undefined && { tool }),
+      ...(digest !== undefined && { toolDigest: digest }),
+      ...(receiptId !== undefined && { receiptId }),
+      request: {
+        url: server.url,
+        ...(bearer !== undefined && { bearer }),
+        wireId: wireId(call.invocation, leg),
+        method: call.method,
+        // The original params, and what this round adds: never anything from an earlier round (MCP, MRTR).
+        params: {
+          ...params,
+          ...(responses !== undefined && { inputResponses: responses }),
+          ...(round?.state !== undefined && {
+            requestState: this.sealer.unseal<string>(round.state, scope(call, `state.${round.number}`)),
+          }),
+        },
+        ...(tool !== undefined && { tool }),
+        discover,
+        capabilities: call.capabilities,
+        deadlineMs: call.policy.legDeadlineMs,
+        maxBytes: call.policy.maxResultBytes,
+      },
+    };
+  }
+
+  /** The answer is checked once more against what was shown and what was signed: nobody between the person and the wire may alter it. */
+  private async answered(input: LegInput): Promise<{ responses?: object; receiptId?: string }> {
+    const { call, round, answer } = input;
+    if (answer === undefined || round?.view === undefined) return {};
+    const view = this.sealer.unseal<ConsentView>(round.view, scope(call, `view.${round.number}`));
+    const given = this.sealer.unseal<{ key: string; response: unknown }[]>(
+      answer.responses,
+      scope(call, `answer.${answer.consent}`),
+    );
+    const fits = checkAnswer(
+      view.inputs,
+      Object.fromEntries(given.map(({ key, response }) => [key, response])),
+      call.policy.maxAnswerBytes,
+    );
+    const receipt = await this.receipts.verify(answer.receipt).catch(() => undefined);
+    const signed =
+      receipt !== undefined &&
+      receipt.tenant === call.tenant &&
+      receipt.invocation === call.invocation &&
+      receipt.consent === answer.consent &&
+      receipt.round === round.number &&
+      receipt.subject === answer.actor &&
+      receipt.paramsDigest === call.paramsDigest &&
+      receipt.viewDigest === round.viewDigest &&
+      receipt.responsesDigest === answer.responsesDigest;
+    const shown = answer.actor === call.subject && digestOf(view) === round.viewDigest;
+    const untouched = this.sealer.sameFingerprint(JSON.stringify(given), answer.responsesDigest);
+    if (!signed || !shown || !untouched || fits.is !== 'valid') return lost('answer_altered');
+    return { responses: inputResponsesOf(fits.responses), receiptId: receipt.id };
+  }
+
+  private async describe(input: LegInput, server: ServerEntry, bearer: string | undefined) {
+    const { call, leg } = input;
+    // Prompts and resources are not described by the list of tools: what is cached will do.
+    const fresh = leg > 1 && call.method === 'tools/call';
+    try {
+      const { discover, tools } = await this.catalog.describe(
+        { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) },
+        fresh ? 0 : firstLegCatalogAgeMs,
+      );
+      if (call.method !== 'tools/call') return { discover };
+      const tool = tools.get(call.name);
+      if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
+      return { discover, tool };
+    } catch (error) {
+      if (error instanceof CatalogFault) throw new NotSendable(this.faulty(call, error));
+      throw error;
+    }
+  }
+
+  private faulty(call: BoundCall, fault: CatalogFault): LegOutcome {
+    if (fault.code === 'unreachable') return { is: 'never_sent', proof: 'catalog_unreachable' };
+    const detail: FailureDetail = { message: fault.message };
+    return {
+      is: 'failed',
+      reason: fault.code === 'unauthorized' ? 'unauthorized' : 'server_error',
+      detail: this.sealer.seal(detail, scope(call, 'problem')),
+    };
+  }
+}
+
+/** What a sealed field is bound to; the same call elsewhere, or another field of it, cannot open it. */
+export function scope(call: Pick<BoundCall, 'tenant' | 'invocation'>, field: string) {
+  return { tenant: call.tenant, invocation: call.invocation, field };
+}
+
+class NotSendable extends Error {
+  constructor(readonly outcome: LegOutcome) {
+    super(outcome.is);
+  }
+}
+
+function lost(part: Extract<LegOutcome, { is: 'binding_lost' }>['part']): never {
+  throw new NotSendable({ is: 'binding_lost', part });
+}
+
+function refuse(reason: Extract<LegOutcome, { is: 'refused' }>['reason']): never {
+  throw new NotSendable({ is: 'refused', reason });
+}
+

@@ -1,0 +1,151 @@
+/**
+ * What a leg came to: the wire's outcome, read against the tool's definition and the gate (design §5 steps 5 and 6), with every content
+ * sealed. The raw result is judged, never what an SDK made of it.
+ */
+
+import type { BoundCall, FailureDetail, LegOutcome, OpenableRound, ResultRef } from '../domain/call.js';
+import type { ConsentView } from '../domain/consent.js';
+import { digestOf } from '../domain/digest.js';
+import { gate, type GatedRound } from '../domain/gate.js';
+import type { Reason } from '../domain/outcome.js';
+import type { Sealer } from '../src/crypto/sealer.js';
+import type { Ledger } from '../src/ledger/ledger.js';
+import type { WireOutcome } from '../src/mcp/leg-sender.js';
+import { outputFault } from '../src/mcp/output.js';
+import type { LegInput } from './contract.js';
+import { scope, type PlannedLeg } from './leg-planner.js';
+import type { ReadLeg } from './send-leg.js';
+import { untilStored } from './until-stored.js';
+
+/** A larger result stays in the store, so that histories stay far below Temporal's 2 MB per payload. */
+const maxInlineBytes = 128 * 1024;
+/** A server's error data or misfit result beyond this is left out of the problem. */
+const maxDetailBytes = 64 * 1024;
+
+const invalidParams = -32602;
+const missingClientCapability = -32021;
+
+export class LegReader {
+  constructor(
+    private readonly sealer: Sealer,
+    private readonly ledger: Ledger,
+  ) {}
+
+  async read(input: LegInput, plan: PlannedLeg, wire: WireOutcome): Promise<ReadLeg> {
+    const { call } = input;
+    switch (wire.is) {
+      case 'answered':
+        return this.answered(input, plan, wire.result);
+      case 'error':
+        return { outcome: this.error(input, wire) };
+      case 'rejected': {
+        const reason = wire.status === 401 ? 'unauthorized' : 'http_rejected';
+        return { outcome: this.failed(call, reason, { message: wire.message, httpStatus: wire.status }) };
+      }
+      case 'never_sent':
+        return { outcome: { is: 'never_sent', proof: wire.proof } };
+      case 'unknown':
+        return { outcome: { is: 'unknown', reason: wire.reason } };
+    }
+    return wire satisfies never;
+  }
+
+  private async answered(input: LegInput, plan: PlannedLeg, result: Record<string, unknown>): Promise<ReadLeg> {
+    // A missing resultType means complete (MCP 2026-07-28, ResultType).
+    const { resultType = 'complete' } = result;
+    if (resultType === 'complete') return this.complete(input, plan, result);
+    const { call } = input;
+    const verdict = gate(call.method, result, call.capabilities, call.policy.gate);
+    if (verdict.is === 'refused') {
+      const { code: reason, is, ...where } = verdict;
+      return { outcome: { is, reason, ...where } };
+    }
+    return { outcome: await this.asked(input, plan, verdict.round) };
+  }
+
+  private complete(input: LegInput, plan: PlannedLeg, result: Record<string, unknown>): ReadLeg {
+    const { call, leg } = input;
+    const fault = plan.tool && outputFault(plan.tool, result);
+    if (fault !== undefined) {
+      return { outcome: this.failed(call, 'output_invalid', { message: fault, result }) };
+    }
+    const sealed = this.sealer.seal(result, scope(call, `result.${leg}`));
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    const small = bytes <= maxInlineBytes;
+    const ref: ResultRef = small ? { in: 'history', sealed, bytes } : { in: 'store', leg, bytes };
+    return {
+      outcome: { is: 'completed', result: ref, isError: result['isError'] === true },
+      ...(!small && { blob: sealed }),
+    };
+  }
+
+  private async asked(input: LegInput, plan: PlannedLeg, round: GatedRound): Promise<LegOutcome> {
+    const { call, leg } = input;
+    const { requestState } = round;
+    const stateDigest = requestState === undefined ? undefined : this.sealer.fingerprint(requestState);
+    if (stateDigest !== undefined && !(await this.claim(call, stateDigest))) {
+      return { is: 'refused', reason: 'state_foreign' };
+    }
+    const view = round.inputs.length === 0 ? undefined : viewOf(call, plan, round);
+    const open: OpenableRound = {
+      number: leg,
+      ...(view !== undefined && {
+        view: this.sealer.seal(view, scope(call, `view.${leg}`)),
+        viewDigest: digestOf(view),
+      }),
+      ...(requestState !== undefined && {
+        state: this.sealer.seal(requestState, scope(call, `state.${leg}`)),
+      }),
+      ...(stateDigest !== undefined && { stateDigest }),
+    };
+    return { is: 'asked', round: open };
+  }
+
+  /** A state that was already given to somebody else is a server mixing up its users (design §4). */
+  private async claim(call: BoundCall, stateDigest: string): Promise<boolean> {
+    let mine = true;
+    await untilStored(async () => {
+      mine = await this.ledger.claimState(stateDigest, call.tenant, call.subject, call.policy.callDeadlineMs);
+    });
+    return mine;
+  }
+
+  private error(input: LegInput, wire: Extract<WireOutcome, { is: 'error' }>): LegOutcome {
+    const refusedState =
+      wire.code === invalidParams &&
+      input.round?.state !== undefined &&
+      (wire.data as { reason?: unknown } | undefined)?.reason === 'invalid_request_state';
+    if (refusedState) return { is: 'state_expired' };
+    const reason = wire.code === missingClientCapability ? 'missing_client_capability' : 'server_error';
+    const { message, code: rpcCode, data } = wire;
+    return this.failed(input.call, reason, { message, rpcCode, data });
+  }
+
+  private failed(call: BoundCall, reason: Reason, detail: FailureDetail): LegOutcome {
+    const large = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') > maxDetailBytes;
+    const { data, result, ...rest } = detail;
+    const kept = {
+      ...rest,
+      ...(data !== undefined && !large(data) && { data }),
+      ...(result !== undefined && !large(result) && { result }),
+    };
+    return { is: 'failed', reason, detail: this.sealer.seal(kept, scope(call, 'problem')) };
+  }
+}
+
+/** The tool's annotations are hints of the server; what it leaves out has the specification's default. */
+function viewOf(call: BoundCall, plan: PlannedLeg, round: GatedRound): ConsentView {
+  const hints = plan.tool?.annotations ?? {};
+  const reads = call.method !== 'tools/call';
+  return {
+    server: { id: plan.server.id, title: plan.server.title, origin: plan.server.origin },
+    call: { method: call.method, name: call.name, arguments: plan.params['arguments'] ?? null },
+    effect: {
+      readOnly: hints.readOnlyHint ?? reads,
+      destructive: hints.destructiveHint ?? !reads,
+      idempotent: hints.idempotentHint ?? false,
+      openWorld: hints.openWorldHint ?? true,
+    },
+    inputs: round.inputs,
+  };
+}

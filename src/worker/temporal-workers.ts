@@ -1,0 +1,97 @@
+/**
+ * The two Temporal workers of a worker process: one for workflows and the small steps around a leg, one for legs alone, so that slow
+ * MCP servers never hold up anybody's closing.
+ */
+
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import { resolve } from 'node:path';
+import type { CallActivities, LegActivities } from '../../activities/contract.js';
+import type { Config } from '../config/config.js';
+import type { KeyRingCodec } from '../crypto/codec.js';
+import { dataConverterFor } from '../crypto/data-converter.js';
+
+/** Requests to MCP servers at once, per process. */
+const maxLegs = 100;
+/** A parked call needs no memory: about 1 MB each, and waking one replays some twenty events. */
+const maxCachedWorkflows = 300;
+/** A leg on the wire at shutdown is waited for: cutting it off would make its outcome unknown. */
+const drainMs = 15 * 60_000;
+
+const workflowBundle = { codePath: resolve(import.meta.dirname, '../../workflow-bundle.js') };
+
+export class TemporalWorkers {
+  private constructor(
+    private readonly connection: NativeConnection,
+    private readonly workers: readonly Worker[],
+  ) {}
+
+  static async create(
+    config: Config,
+    codec: KeyRingCodec,
+    calls: CallActivities,
+    legs: LegActivities,
+  ): Promise<TemporalWorkers> {
+    const { address, namespace, callsQueue, legsQueue } = config.temporal;
+    const connection = await NativeConnection.connect({ address });
+    const common: Partial<WorkerOptions> = {
+      connection,
+      namespace,
+      dataConverter: dataConverterFor(codec),
+      shutdownGraceTime: drainMs,
+      shutdownForceTime: drainMs + 30_000,
+    };
+    try {
+      const workers = await Promise.all([
+        Worker.create({
+          ...common,
+          taskQueue: callsQueue,
+          workflowBundle,
+          activities: methodsOf(calls),
+          maxCachedWorkflows,
+        }),
+        Worker.create({
+          ...common,
+          taskQueue: legsQueue,
+          activities: methodsOf(legs),
+          maxConcurrentActivityTaskExecutions: maxLegs,
+        }),
+      ]);
+      return new TemporalWorkers(connection, workers);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  /** Runs until {@link shutdown} has drained both, then closes the connection. Rejects if a worker dies. */
+  async run(): Promise<void> {
+    try {
+      await Promise.all(
+        this.workers.map((worker) =>
+          worker.run().catch((error: unknown) => {
+            this.shutdown();
+            throw error;
+          }),
+        ),
+      );
+    } finally {
+      await this.connection.close();
+    }
+  }
+
+  /** Idempotent: a worker that is not running any more refuses to be shut down. */
+  shutdown(): void {
+    for (const worker of this.workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  }
+}
+
+/** Temporal wants plain functions; a class has methods that need their `this`. */
+function methodsOf<T extends object>(target: T): Record<string, (...args: never[]) => unknown> {
+  const methods: Record<string, (...args: never[]) => unknown> = {};
+  const names = new Set([...Object.keys(target), ...Object.getOwnPropertyNames(Object.getPrototypeOf(target))]);
+  for (const name of names) {
+    const member = target[name as keyof T];
+    if (name !== 'constructor' && typeof member === 'function') methods[name] = member.bind(target);
+  }
+  return methods;
+}
