@@ -55,7 +55,8 @@ export class Child {
     this.pid = this.#process.pid;
     this.#process.stdin?.on('error', () => {}); // the program is gone already; nothing is ever written
     const file = spec.logFile === undefined ? undefined : createWriteStream(spec.logFile, { flags: 'a', mode: 0o600 });
-    for (const stream of [this.#process.stdout, this.#process.stderr]) this.#read(stream as Readable, (line) => file?.write(`${line}\n`));
+    for (const stream of [this.#process.stdout, this.#process.stderr])
+      this.#read(stream as Readable, (line) => file?.write(`${line}\n`));
     this.exited = new Promise((resolve) => {
       this.#process.once('close', (code, signal) => {
         this.#exit = { code, signal };

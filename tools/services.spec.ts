@@ -49,7 +49,10 @@ describe('findOrBring', () => {
 
 describe('Child', () => {
   it('ends with its parent even when the parent is killed', async () => {
-    const childModule = ts.transpile(readFileSync(new URL('./child.ts', import.meta.url), 'utf8'), { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 });
+    const childModule = ts.transpile(readFileSync(new URL('./child.ts', import.meta.url), 'utf8'), {
+      module: ts.ModuleKind.ESNext,
+      target: ts.ScriptTarget.ES2023,
+    });
     const script = `${childModule}
       console.log('pid ' + new Child({ name: 'c', command: 'sleep', args: ['600'] }).pid); setInterval(() => {}, 1000);`;
     const parent = new Child({ name: 'parent', command: process.execPath, args: ['--input-type=module', '-e', script] });
@@ -61,7 +64,9 @@ describe('Child', () => {
 
   it('says the last words of a program that ends before it is ready', async () => {
     const child = new Child({ name: 'short', command: 'sh', args: ['-c', 'echo no luck; exit 3'] });
-    await expect(child.firstLine((line) => (line === 'ready' ? line : undefined), 5_000)).rejects.toThrow(/exit code 3[^]*no luck/);
+    await expect(child.firstLine((line) => (line === 'ready' ? line : undefined), 5_000)).rejects.toThrow(
+      /exit code 3[^]*no luck/,
+    );
   });
 
   it('kills a program that does not stop in its grace time', async () => {

@@ -66,7 +66,8 @@ export function devServerArgs(options: DevServerOptions): string[] {
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(options.port), '--log-level', 'warn'];
   if (options.uiPort === undefined) args.push('--headless');
   else args.push('--ui-port', String(options.uiPort));
-  if (options.uiPort !== undefined && options.uiCodecEndpoint !== undefined) args.push('--ui-codec-endpoint', options.uiCodecEndpoint);
+  if (options.uiPort !== undefined && options.uiCodecEndpoint !== undefined)
+    args.push('--ui-codec-endpoint', options.uiCodecEndpoint);
   if (options.dbFile !== undefined) {
     args.push('--db-filename', options.dbFile);
     args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
@@ -99,7 +100,8 @@ export async function temporalAnswers(
       return;
     } catch (error) {
       if (!isAlive()) throw new Error(`Temporal ended before it answered at ${address}`, { cause: error });
-      if (Date.now() > deadline) throw new Error(`no Temporal with namespace ${namespace} answers at ${address}`, { cause: error });
+      if (Date.now() > deadline)
+        throw new Error(`no Temporal with namespace ${namespace} answers at ${address}`, { cause: error });
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
