@@ -1,0 +1,83 @@
+/** How a policy is written in parley.servers.yaml, and the {@link Policy} it stands for. What is left out is as {@link defaultPolicy} says. */
+
+import { z } from 'zod';
+import { parseDurationMs } from '../../domain/duration.js';
+import { type GateCaps, type Policy, defaultPolicy } from '../../domain/policy.js';
+
+const dayMs = 86_400_000;
+const mebibyte = 1024 * 1024;
+
+/**
+ * @param mostMs a leg that outlives an hour, or a call that outlives a year, is a slip of the pen
+ * @returns milliseconds
+ */
+export function duration(example: string, mostMs: number) {
+  const expected = `expected an ISO 8601 duration such as ${example}`;
+  return z.string({ error: expected }).transform((text, context) => {
+    const ms = parseDurationMs(text);
+    if (ms === undefined) context.addIssue({ code: 'custom', message: expected });
+    else if (ms < 1 || ms > mostMs) context.addIssue({ code: 'custom', message: `${expected}, longer than nothing and at most ${mostMs / 1000} seconds` });
+    else return ms;
+    return z.NEVER;
+  });
+}
+
+export function count(least: number, most: number) {
+  const error = `expected a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+const gateSchema = z
+  .strictObject({
+    maxRequests: count(1, 64),
+    maxKeyLength: count(1, 1024),
+    maxFields: count(1, 256),
+    maxOptions: count(1, 2000),
+    maxMessageBytes: count(1, 65_536),
+    maxLabelBytes: count(1, 8_192),
+    maxStateBytes: count(1, mebibyte),
+  })
+  .partial() satisfies z.ZodType<Partial<GateCaps>>;
+
+/** The sizes end below what one Temporal payload takes (2 MB) after sealing and encoding. */
+export const policySchema = z
+  .strictObject({
+    maxRounds: count(0, 100),
+    maxPolls: count(0, 10_000),
+    maxCancels: count(1, 100),
+    pollInitial: duration('PT1S', dayMs),
+    pollMax: duration('PT30S', dayMs),
+    legDeadline: duration('PT2M', dayMs / 24),
+    roundDeadline: duration('P3D', 90 * dayMs),
+    callDeadline: duration('P14D', 365 * dayMs),
+    maxConnectAttempts: count(1, 100),
+    connectBackoffInitial: duration('PT1S', dayMs),
+    connectBackoffMax: duration('PT30S', dayMs),
+    maxArgumentsBytes: count(2, mebibyte),
+    maxResultBytes: count(1024, 64 * mebibyte),
+    maxAnswerBytes: count(2, mebibyte),
+    gate: gateSchema,
+  })
+  .partial();
+
+export function policyOf(written: z.output<typeof policySchema> = {}): Policy {
+  const { pollInitial, pollMax, legDeadline, roundDeadline, callDeadline, connectBackoffInitial, connectBackoffMax, gate, ...same } = written;
+  return {
+    ...defaultPolicy,
+    ...definedIn(same),
+    ...definedIn({
+      pollInitialMs: pollInitial,
+      pollMaxMs: pollMax,
+      legDeadlineMs: legDeadline,
+      roundDeadlineMs: roundDeadline,
+      callDeadlineMs: callDeadline,
+      connectBackoffInitialMs: connectBackoffInitial,
+      connectBackoffMaxMs: connectBackoffMax,
+    }),
+    gate: { ...defaultPolicy.gate, ...definedIn(gate ?? {}) },
+  };
+}
+
+function definedIn<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

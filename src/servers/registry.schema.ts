@@ -1,0 +1,43 @@
+/** The shape of parley.servers.yaml. Messages say what is expected and never repeat what was found: it may be a secret. */
+
+import { z } from 'zod';
+import { policySchema } from './policy.schema.js';
+
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
+const idExpected = 'expected lower-case letters, digits, "-" and "_", at most 64 of them, starting with a letter';
+const credentialExpected = 'expected {env: NAME} or {file: path}, a reference and never the secret itself';
+
+/** Plain http would show the bearer and every answer to the network; only to the own machine is it allowed. */
+const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, context) => {
+  const complain = (message: string) => context.addIssue({ code: 'custom', message });
+  if (!URL.canParse(text)) return complain('expected a URL such as https://mcp.example.com/mcp');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopbackHosts.has(url.hostname))) complain('expected https (http only to localhost)');
+  if (url.username !== '' || url.password !== '') complain('expected no user or password in the URL; use credential');
+  if (url.hash !== '') complain('expected a URL without fragment');
+});
+
+const credentialSchema = z.union(
+  [
+    z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }),
+    z.strictObject({ file: z.string().min(1) }),
+  ],
+  { error: credentialExpected },
+);
+
+const serverSchema = z.strictObject({
+  id: z.string({ error: idExpected }).regex(/^[a-z][a-z0-9_-]{0,63}$/, { error: idExpected }),
+  title: z.string({ error: 'expected a name to show to people' }).min(1).max(200),
+  transport: z.literal('streamable-http', { error: 'expected streamable-http' }),
+  url: serverUrl,
+  credential: credentialSchema.optional(),
+  policy: policySchema.optional(),
+});
+
+export const registrySchema = z.strictObject(
+  { servers: z.array(serverSchema, { error: 'expected a list of servers' }) },
+  { error: (issue) => (issue.code === 'invalid_type' ? 'expected "servers:" and a list under it' : undefined) },
+);
+
+export type CredentialRef = z.output<typeof credentialSchema>;
+export type WrittenServer = z.output<typeof serverSchema>;
