@@ -1,0 +1,111 @@
+/**
+ * The audit record (promise 7): a stream per tenant, append only. A leg is sent only after its entry was written and read back.
+ * Entries hold ids, names, digests and codes: no content. Repeats are possible where an activity was repeated, and harmless.
+ */
+
+import type { Keys } from '../store/keys.js';
+import type { Redis } from '../store/redis.js';
+
+export const auditTypes = [
+  'invocation_started',
+  'leg_submitted',
+  'leg_resolved',
+  'round_received',
+  'answer_accepted',
+  'answer_refused',
+  'consent_closed',
+  'cancel_requested',
+  'invocation_closed',
+] as const;
+export type AuditType = (typeof auditTypes)[number];
+
+export interface AuditEvent {
+  readonly type: AuditType;
+  readonly invocation?: string;
+  readonly leg?: number;
+  readonly try?: number;
+  readonly round?: number;
+  readonly consent?: string;
+  readonly server?: string;
+  readonly method?: string;
+  readonly name?: string;
+  /** The authenticated principal who did it. */
+  readonly actor?: string;
+  /** On whose behalf. */
+  readonly subject?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly decision?: string;
+  readonly code?: string;
+  readonly paramsDigest?: string;
+  readonly stateDigest?: string;
+  readonly viewDigest?: string;
+  readonly responsesDigest?: string;
+  readonly policyDigest?: string;
+  /** Id or digest of a receipt, never the receipt. */
+  readonly receipt?: string;
+  readonly wireId?: string;
+}
+
+/** `at`: ISO 8601, on the store's clock. */
+export type AuditEntry = AuditEvent & { readonly id: string; readonly at: string };
+
+export interface AuditPage {
+  readonly items: readonly AuditEntry[];
+  /** Pass as `after`; null when the page was not full. */
+  readonly next: string | null;
+}
+
+export type AuditFaultCode = 'not_written' | 'not_read_back';
+
+/** The record is not known to hold the entry: whatever depended on it must not happen. */
+export class AuditFault extends Error {
+  constructor(
+    readonly code: AuditFaultCode,
+    cause?: unknown,
+  ) {
+    super(code === 'not_written' ? 'the audit entry could not be written' : 'the audit entry could not be read back', { cause });
+    this.name = 'AuditFault';
+  }
+}
+
+const entryIdShape = /^\d{1,15}-\d{1,15}$/;
+
+export class Audit {
+  constructor(
+    private readonly redis: Redis,
+    private readonly keys: Keys,
+  ) {}
+
+  /** @throws {AuditFault} */
+  async append(tenant: string, event: AuditEvent): Promise<string> {
+    const key = this.keys.audit(tenant);
+    const text = JSON.stringify(event);
+    const id = await this.redis.xAdd(key, '*', { event: text }).catch((error: unknown) => {
+      throw new AuditFault('not_written', error);
+    });
+    const found = await this.redis.xRange(key, id, id).catch((error: unknown) => {
+      throw new AuditFault('not_read_back', error);
+    });
+    const entry = found?.[0];
+    if (entry?.id !== id || entry.message['event'] !== text) throw new AuditFault('not_read_back');
+    return id;
+  }
+
+  /** Oldest first. An `after` that is no entry id starts at the beginning. */
+  async list(tenant: string, page: { readonly after?: string; readonly limit: number }): Promise<AuditPage> {
+    const start = page.after !== undefined && isAuditId(page.after) ? `(${page.after}` : '-';
+    const entries = await this.redis.xRange(this.keys.audit(tenant), start, '+', { COUNT: page.limit });
+    const items = (entries ?? []).map(({ id, message }) => entryFrom(id, message['event'] ?? ''));
+    return { items, next: items.length === page.limit ? (items.at(-1)?.id ?? null) : null };
+  }
+}
+
+export function isAuditId(text: string): boolean {
+  return entryIdShape.test(text);
+}
+
+function entryFrom(id: string, text: string): AuditEntry {
+  const at = new Date(Number(id.split('-')[0])).toISOString();
+  return { ...(JSON.parse(text) as AuditEvent), id, at };
+}

@@ -1,0 +1,72 @@
+/** The projection of one invocation: what GET shows (design §7). It is written by idempotent steps and decides nothing. */
+
+import type { Method, ResultRef, Sealed } from '../../domain/call.js';
+import type { ConsentId, InvocationId } from '../../domain/ids.js';
+import type { InvocationStatus, Outcome, Reason } from '../../domain/outcome.js';
+
+export interface InvocationRecord {
+  readonly id: InvocationId;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly requester: string;
+  readonly server: string;
+  readonly method: Method;
+  readonly name: string;
+  readonly status: InvocationStatus;
+  readonly outcome: Outcome | null;
+  readonly reason: Reason | null;
+  readonly leg: number;
+  readonly round: number;
+  /** The open consent. */
+  readonly consent: ConsentId | null;
+  /** Epoch milliseconds, as all instants here. */
+  readonly deadlineAt: number | null;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+  /** Grows with every step of the workflow; an older step never overwrites a newer one. */
+  readonly sequence: number;
+  readonly result: ResultRef | null;
+  readonly isError?: boolean;
+  /** Sealed detail of a failure, field `problem`. */
+  readonly problem: Sealed | null;
+  /** The server's key that the gate refused. */
+  readonly refusedKey?: string;
+}
+
+/** Every member that is always there, with null as a value: a patch that has them all can rebuild a lost record. */
+const required = [
+  'id',
+  'tenant',
+  'subject',
+  'requester',
+  'server',
+  'method',
+  'name',
+  'status',
+  'outcome',
+  'reason',
+  'leg',
+  'round',
+  'consent',
+  'deadlineAt',
+  'startedAt',
+  'updatedAt',
+  'result',
+  'problem',
+] as const satisfies readonly (keyof InvocationRecord)[];
+
+/** @returns undefined when something is missing; `sequence` is the caller's */
+export function completeRecord(patch: Partial<InvocationRecord>, sequence: number): InvocationRecord | undefined {
+  return required.every((member) => patch[member] !== undefined) ? ({ ...patch, sequence } as InvocationRecord) : undefined;
+}
+
+/** Flat field, value, field, value …: each value as JSON, absent members left out. */
+export function toFields(record: object): string[] {
+  return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [name, JSON.stringify(value)]));
+}
+
+/** @returns null for an absent hash */
+export function fromFields<T>(fields: Record<string, string>): T | null {
+  const entries = Object.entries(fields).map(([name, text]) => [name, JSON.parse(text) as unknown]);
+  return entries.length === 0 ? null : (Object.fromEntries(entries) as T);
+}

@@ -1,0 +1,69 @@
+/** Every key Parley writes, in one place. The names are stored for years. Ids are encoded, so that no id can reach into another key. */
+
+export class Keys {
+  constructor(private readonly prefix: string) {}
+
+  /** The life of this store; a wiped store gets another (design §4, ledger epoch). */
+  epoch(): string {
+    return this.key('epoch');
+  }
+
+  /** Hash: every leg of one invocation, and the answers it used. */
+  ledger(tenant: string, invocation: string): string {
+    return this.key('ledger', tenant, invocation);
+  }
+
+  /** String: a leg's result that is too large for the history, sealed. */
+  blob(tenant: string, invocation: string, leg: number): string {
+    return this.key('blob', tenant, invocation, String(leg));
+  }
+
+  /** String: who was first seen with a requestState. Not by tenant: the point is to meet across tenants. */
+  stateClaim(fingerprint: string): string {
+    return this.key('state', fingerprint);
+  }
+
+  /** Stream. */
+  audit(tenant: string): string {
+    return this.key('audit', tenant);
+  }
+
+  /** Hash: an invocation's projection. */
+  record(tenant: string, invocation: string): string {
+    return this.key('record', tenant, invocation);
+  }
+
+  /** Sorted set, by name: a person's invocations. */
+  recordsOf(tenant: string, person: string): string {
+    return this.key('records-of', tenant, person);
+  }
+
+  /** Pub/sub channel: the projection of this invocation changed. */
+  changes(tenant: string, invocation: string): string {
+    return this.key('changes', tenant, invocation);
+  }
+
+  /** Hash: one question to a person. */
+  consent(tenant: string, consent: string): string {
+    return this.key('consent', tenant, consent);
+  }
+
+  /** Sorted set, by name: what a person is asked right now. */
+  openConsentsOf(tenant: string, subject: string): string {
+    return this.key('open-consents-of', tenant, subject);
+  }
+
+  /** String: JSON. */
+  receipt(tenant: string, receipt: string): string {
+    return this.key('receipt', tenant, receipt);
+  }
+
+  /** Hash: the first POST under an Idempotency-Key, and its reply. */
+  idempotency(tenant: string, actor: string, digest: string): string {
+    return this.key('idempotency', tenant, actor, digest);
+  }
+
+  private key(...parts: string[]): string {
+    return [this.prefix, ...parts.map(encodeURIComponent)].join(':');
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The connection to Redis or Valkey (design §7), and the check that it is durable enough to be trusted with the ledger.
+ *
+ * A command answers or rejects within {@link commandTimeoutMs}; the connection comes back by itself, for ever. A command that was
+ * written and got no reply may have run: it is never sent again here.
+ */
+
+import { createClient } from 'redis';
+
+/** Long enough for a disk that stalls on `appendfsync always`, short enough for an HTTP request to wait for. */
+const commandTimeoutMs = 5_000;
+const connectTimeoutMs = 3_000;
+/** Finds a dead peer while nobody asks anything. */
+const pingIntervalMs = 10_000;
+const reconnectMaxMs = 1_000;
+
+export type StoreFaultCode = 'unreachable' | 'no_reply' | 'not_durable' | 'config_unreadable';
+
+/** The store cannot be used. `no_reply` does not say whether the command ran. */
+export class StoreFault extends Error {
+  constructor(
+    readonly code: StoreFaultCode,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'StoreFault';
+  }
+}
+
+/** As much of a logger as a store needs; pino's fits. */
+export interface StoreLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+}
+
+function clientFor(url: string) {
+  return createClient({
+    url,
+    RESP: 3,
+    pingInterval: pingIntervalMs,
+    maintNotifications: 'disabled',
+    socket: {
+      connectTimeout: connectTimeoutMs,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 5), reconnectMaxMs),
+    },
+  });
+}
+export type Redis = ReturnType<typeof clientFor>;
+
+/**
+ * @throws {StoreFault} `unreachable` when the first connection does not come up in time; later losses are healed by reconnecting
+ */
+export async function connectRedis(url: string, log: StoreLog): Promise<Redis> {
+  const redis = withDeadlines(clientFor(url));
+  let isLost = false;
+  redis.on('error', (error: Error) => {
+    if (!isLost) log.warn({ event: 'store_lost', reason: error.message }, 'the store is not reachable');
+    isLost = true;
+  });
+  redis.on('ready', () => {
+    if (isLost) log.info({ event: 'store_back' }, 'the store is reachable');
+    isLost = false;
+  });
+  try {
+    await within(redis.connect(), 'unreachable');
+  } catch (error) {
+    redis.destroy();
+    throw error;
+  }
+  return redis;
+}
+
+/** A second connection with the same settings, for pub/sub; connected. */
+export async function duplicateRedis(redis: Redis): Promise<Redis> {
+  const second = withDeadlines(redis.duplicate());
+  second.on('error', () => undefined); // the first connection already says that the store is away
+  try {
+    await within(second.connect(), 'unreachable');
+  } catch (error) {
+    second.destroy();
+    throw error;
+  }
+  return second;
+}
+
+/** Bounds a wait for the store. */
+export async function within<T>(reply: Promise<T>, code: 'unreachable' | 'no_reply' = 'no_reply'): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = code === 'no_reply' ? `the store did not reply within ${commandTimeoutMs} ms` : 'the store is not reachable';
+    timer = setTimeout(() => reject(new StoreFault(code, message)), commandTimeoutMs);
+  });
+  try {
+    return await Promise.race([reply, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * The client's own command timeout ends when a command is written, and its socket timeout is reset by every write: neither notices a
+ * server that accepts commands and says nothing.
+ */
+function withDeadlines(redis: Redis): Redis {
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = ((args: Parameters<typeof send>[0], options: Parameters<typeof send>[1]) =>
+    within(send(args, { timeout: commandTimeoutMs, ...options }))) as typeof redis.sendCommand;
+  return redis;
+}
