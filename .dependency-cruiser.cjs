@@ -95,7 +95,7 @@ module.exports = {
       comment: 'the API works without a worker and brings none',
       severity: 'error',
       from: { path: '^src/main\\.api\\.ts$' },
-      to: { path: '^(activities|src/worker)', reachable: true },
+      to: { path: '^(activities/(?!contract)|src/worker)', reachable: true },
     },
     {
       name: 'no-undeclared-packages',

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 /** Absolute path of the folder that holds package.json. */
 export const root: string = findRoot(dirname(fileURLToPath(import.meta.url)));
 
+/** What the launcher keeps between two runs: data of the services, keys, ports, logs. */
+export const stateDir: string = process.env['PARLEY_STATE'] ?? join(root, '.parley');
+
 /** A file of the build, such as `built('src/main.api.js')`. Says what to do when nothing was built yet. */
 export function built(path: string): string {
   const file = join(root, 'dist', path);
