@@ -6,7 +6,7 @@
 import type { Keys } from '../store/keys.js';
 import { duplicateRedis, within, type Redis } from '../store/redis.js';
 
-export interface Follower {
+export interface Following {
   /**
    * @param timeoutMs how long to wait at most
    * @returns true when something changed since the last call (or since `follow`), false when the time is over or the follower closed
@@ -33,7 +33,7 @@ export class Changes {
   ) {}
 
   /** Every change after the returned promise has settled is noticed: follow first, then read, then wait. */
-  async follow(tenant: string, invocation: string): Promise<Follower> {
+  async follow(tenant: string, invocation: string): Promise<Following> {
     const channel = this.keys.changes(tenant, invocation);
     const bell = new Bell();
     const topic = this.topics.get(channel) ?? this.open(channel);

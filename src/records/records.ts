@@ -11,6 +11,8 @@ import { memberOf, pageOf, type Page, type PageWish } from './cursor.js';
 import { completeRecord, fromFields, toFields, type InvocationRecord } from './record.js';
 import { applyScript, closeConsentScript, createScript, openConsentScript } from './records.lua.js';
 
+export type { InvocationRecord } from './record.js';
+
 export interface KeptReceipt {
   /** JWS compact. */
   readonly jws: string;
