@@ -41,7 +41,7 @@ export class CallSteps implements CallActivities {
     if (round.view === undefined || round.viewDigest === undefined) {
       throw new TypeError('a round that asks a person has a view');
     }
-    const { invocation, tenant, subject, server, method, name } = call;
+    const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
     await this.audit.append(tenant, {
       ...about(call),
       type: 'round_received',
@@ -63,6 +63,7 @@ export class CallSteps implements CallActivities {
       status: 'open',
       openedAt,
       deadlineAt,
+      paramsDigest,
       viewDigest: round.viewDigest,
       view: round.view,
     });

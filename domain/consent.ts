@@ -36,6 +36,8 @@ export interface ConsentRecord {
   readonly openedAt: number;
   readonly deadlineAt: number;
   readonly closedAt?: number;
+  /** Digest of the original params, which a receipt names beside what was shown. */
+  readonly paramsDigest: string;
   readonly viewDigest: string;
   /** Sealed {@link ConsentView}, field `view.<round>`. */
   readonly view: string;

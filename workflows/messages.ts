@@ -17,3 +17,6 @@ export const cancelSignal = defineSignal<[CancelRequest]>('cancel');
 
 /** The verdict on one answer id, or null while it is unknown to the call. Temporal orders it after every earlier signal. */
 export const verdictQuery = defineQuery<Verdict | null, [answerId: string]>('verdict');
+
+/** Search attributes that a start sets and the workflow keeps up to date. */
+export { attributes } from './visibility.js';
