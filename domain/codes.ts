@@ -100,6 +100,11 @@ const kinds = {
     title: 'No such server is registered',
     advice: 'Choose one from GET /v1/servers.',
   },
+  server_absent: {
+    status: 404,
+    title: 'No such server is registered',
+    advice: 'Choose one from GET /v1/servers.',
+  },
   server_unavailable: {
     status: 503,
     title: 'The server does not say what it offers',

@@ -73,7 +73,7 @@ export class ConfigFault extends Error {
   }
 }
 
-/** One variable, read at the time of use: the bearer of a server (src/servers/registry.ts). */
+/** One variable, read at the time of use: the bearer of a server (src/servers/credentials.ts). */
 export function environmentVariable(name: string): string | undefined {
   return process.env[name];
 }

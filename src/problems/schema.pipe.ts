@@ -4,6 +4,7 @@
  */
 
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { pointerTo } from '../../domain/json-pointer.js';
 import { type FieldError, Problem } from './problem.js';
 
 /** More than anyone corrects at once, and a bound on what a bad body can make the reply hold. */
@@ -32,13 +33,12 @@ export class SchemaPipe implements PipeTransform {
 function fieldErrorsOf(issue: Issue): FieldError[] {
   const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
   if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => ({ pointer: pointerTo([...path, key]), code: 'unknown_member', message: 'is not known here' }));
+    return (issue.keys ?? []).map((key) => ({ pointer: pointer([...path, key]), code: 'unknown_member', message: 'is not known here' }));
   }
-  return [{ pointer: pointerTo(path), code: issue.code ?? 'invalid', message: issue.message }];
+  return [{ pointer: pointer(path), code: issue.code ?? 'invalid', message: issue.message }];
 }
 
-/** RFC 6901. */
-export function pointerTo(path: readonly PropertyKey[]): string {
-  const pointer = path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-  return pointer.length > maxPointerLength ? `${pointer.slice(0, maxPointerLength)}…` : pointer;
+function pointer(path: readonly PropertyKey[]): string {
+  const whole = path.reduce<string>((start, part) => pointerTo(start, String(part)), '');
+  return whole.length > maxPointerLength ? `${whole.slice(0, maxPointerLength)}…` : whole;
 }

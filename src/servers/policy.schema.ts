@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { parseDurationMs } from '../../domain/duration.js';
-import { type GateCaps, type Policy, defaultPolicy } from '../../domain/policy.js';
+import { type Policy, defaultPolicy } from '../../domain/policy.js';
 
 const dayMs = 86_400_000;
 const mebibyte = 1024 * 1024;
@@ -37,7 +37,7 @@ const gateSchema = z
     maxLabelBytes: count(1, 8_192),
     maxStateBytes: count(1, mebibyte),
   })
-  .partial() satisfies z.ZodType<Partial<GateCaps>>;
+  .partial();
 
 /** The sizes end below what one Temporal payload takes (2 MB) after sealing and encoding. */
 export const policySchema = z

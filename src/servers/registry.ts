@@ -6,7 +6,6 @@
 import { readFile } from 'node:fs/promises';
 import { digestOf } from '../../domain/digest.js';
 import type { Policy } from '../../domain/policy.js';
-import { environmentVariable } from '../config/config.js';
 import { policyOf } from './policy.schema.js';
 import { type CredentialRef, type WrittenServer, registrySchema } from './registry.schema.js';
 import { type Complaint, YamlSource } from './yaml-source.js';
@@ -70,27 +69,6 @@ export class RegistryFault extends Error {
   ) {
     super(complaints.map(({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`).join('\n'));
   }
-}
-
-/** A server's credential is named in the registry but not there. The leg was not sent. */
-export class CredentialFault extends Error {
-  override readonly name = 'CredentialFault';
-  readonly code = 'credential_missing';
-}
-
-/**
- * The bearer token of a server, read anew for every leg so that it can be rotated without a restart.
- *
- * @returns undefined for a server without credential
- * @throws {CredentialFault} when the variable or the file is empty or absent
- */
-export async function bearerOf(entry: Pick<ServerEntry, 'id' | 'credential'>): Promise<string | undefined> {
-  const { credential } = entry;
-  if (credential === undefined) return undefined;
-  const text = 'env' in credential ? environmentVariable(credential.env) : await readFile(credential.file, 'utf8').catch(() => undefined);
-  const bearer = text?.trim();
-  if (bearer === undefined || bearer === '') throw new CredentialFault(`the credential of server ${entry.id} cannot be read`);
-  return bearer;
 }
 
 function entryOf({ policy: written, credential, ...server }: WrittenServer): ServerEntry {

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
+import { Problem } from '../problems/problem.js';
+import { bearerOf, CredentialFault } from './credentials.js';
+import { Registry, type ServerEntry } from './registry.js';
+import type { ServerPage, ToolPage } from './servers.contract.js';
+
+/** Somebody who looks at a list of tools can live with one this old; a leg looks for itself. */
+const catalogAgeMs = 60_000;
+const retryAfterSeconds = 10;
+
+@Injectable()
+export class Servers {
+  constructor(
+    private readonly registry: Registry,
+    private readonly catalog: Catalog,
+  ) {}
+
+  list(): ServerPage {
+    return { items: this.registry.all().map(({ id, title, transport, origin }) => ({ id, title, transport, origin })) };
+  }
+
+  /** @throws {Problem} server_absent, server_unavailable */
+  async tools(id: string): Promise<ToolPage> {
+    const entry = this.registry.get(id);
+    if (entry === undefined) throw new Problem('server_absent');
+    const { tools, fetchedAt } = await this.describe(entry);
+    const items = [...tools.values()].map((tool) => ({ ...tool, digest: toolDigest(tool) }));
+    return { server: id, fetchedAt: new Date(fetchedAt).toISOString(), items };
+  }
+
+  private async describe(entry: ServerEntry) {
+    try {
+      const bearer = await bearerOf(entry);
+      const endpoint = { id: entry.id, url: entry.url, key: entry.digest, ...(bearer !== undefined && { bearer }) };
+      return await this.catalog.describe(endpoint, catalogAgeMs);
+    } catch (error) {
+      if (error instanceof CatalogFault || error instanceof CredentialFault) {
+        throw new Problem('server_unavailable', { detail: error.code, retryAfterSeconds });
+      }
+      throw error;
+    }
+  }
+}
