@@ -37,11 +37,14 @@ export interface AuditEvent {
   readonly reason?: string;
   readonly decision?: string;
   readonly code?: string;
+  /** The server's key of the input request that the gate refused. */
+  readonly refusedKey?: string;
   readonly paramsDigest?: string;
   readonly stateDigest?: string;
   readonly viewDigest?: string;
   readonly responsesDigest?: string;
   readonly policyDigest?: string;
+  readonly toolDigest?: string;
   /** Id or digest of a receipt, never the receipt. */
   readonly receipt?: string;
   readonly wireId?: string;

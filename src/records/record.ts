@@ -12,6 +12,8 @@ export interface InvocationRecord {
   readonly server: string;
   readonly method: Method;
   readonly name: string;
+  /** RFC 8785 digest of the original params; goes on receipts. */
+  readonly paramsDigest: string;
   readonly status: InvocationStatus;
   readonly outcome: Outcome | null;
   readonly reason: Reason | null;
@@ -42,6 +44,7 @@ const required = [
   'server',
   'method',
   'name',
+  'paramsDigest',
   'status',
   'outcome',
   'reason',

@@ -41,15 +41,16 @@ export class Records {
   /**
    * One step of the workflow. Steps may come twice and out of order: only a higher sequence counts.
    *
-   * @param patch what changed; a whole record can also rebuild a lost one
+   * @param patch what changed, now unless it says when; a whole record can also rebuild a lost one
    * @returns whether it was written
    */
   async apply(tenant: string, invocation: string, sequence: number, patch: Partial<InvocationRecord>): Promise<boolean> {
-    const whole = completeRecord(patch, sequence);
+    const dated = { updatedAt: Date.now(), ...patch };
+    const whole = completeRecord(dated, sequence);
     const keys = [this.keys.record(tenant, invocation), ...(whole === undefined ? [] : this.indexesOf(whole))];
     const member = whole === undefined ? '' : memberOf(whole.startedAt, invocation);
     const retention = patch.status === 'closed' ? String(this.options.retentionMs) : '';
-    const { sequence: _, ...fields } = patch;
+    const { sequence: _, ...fields } = dated;
     const args = [this.keys.changes(tenant, invocation), String(sequence), retention, member, ...toFields(fields)];
     return (await applyScript.run(this.redis, keys, args)) === 1;
   }
