@@ -52,9 +52,9 @@ export class Config {
   }
 
   /** @throws {ConfigFault} naming every variable that is missing or malformed */
-  static read(process: ProcessName, environment: Environment): Config {
+  static read(name: ProcessName, environment: Environment = process.env): Config {
     const reader = new Reader(environment);
-    const fields = readAll(process, reader);
+    const fields = readAll(name, reader);
     if (reader.complaints.length > 0) throw new ConfigFault(reader.complaints);
     return new Config(fields);
   }

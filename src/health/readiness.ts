@@ -5,7 +5,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { REDIS, type Redis } from '../store/redis.js';
+import type { Redis } from '../store/redis.js';
+import { REDIS } from '../store/redis.token.js';
 import { Temporal } from '../temporal/temporal.js';
 
 const probeIntervalMs = 250;

@@ -1,0 +1,95 @@
+/** What the API and the worker share: configuration, keys, the store and everything that stands on it. Classes are their own tokens. */
+
+import { type DynamicModule, type FactoryProvider, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Audit } from './audit/audit.js';
+import { Config, ConfigFault } from './config/config.js';
+import { KeyRingCodec } from './crypto/codec.js';
+import { Receipts, ReceiptFault } from './crypto/receipts.js';
+import { readRings } from './crypto/rings.js';
+import { Sealer } from './crypto/sealer.js';
+import { Idempotency } from './idempotency/idempotency.js';
+import { Ledger } from './ledger/ledger.js';
+import { Log } from './log/log.js';
+import { Catalog } from './mcp/catalog.js';
+import { Changes } from './records/changes.js';
+import { Records } from './records/records.js';
+import { Registry } from './servers/registry.js';
+import { assertDurable } from './store/durability.js';
+import { Keys } from './store/keys.js';
+import { connectRedis, type Redis } from './store/redis.js';
+import { REDIS } from './store/redis.token.js';
+
+const RINGS = Symbol('rings');
+
+type Deps = FactoryProvider['inject'];
+const provide = <T>(token: FactoryProvider['provide'], inject: Deps, useFactory: (...deps: never[]) => T): FactoryProvider =>
+  ({ provide: token, inject: inject ?? [], useFactory: useFactory as FactoryProvider['useFactory'] });
+
+const stands = [REDIS, Keys];
+const providers = [
+  provide(Registry, [Config], ({ serversFile }: Config) => Registry.read(serversFile)),
+  provide(RINGS, [Config], readRings),
+  provide(KeyRingCodec, [RINGS], ({ codec }: ReturnType<typeof readRings>) => new KeyRingCodec(codec)),
+  provide(Sealer, [RINGS], ({ seal }: ReturnType<typeof readRings>) => new Sealer(seal)),
+  provide(Receipts, [Config], receiptsOf),
+  provide(REDIS, [Config, Log], connect),
+  provide(Keys, [Config], ({ redis }: Config) => new Keys(redis.prefix)),
+  provide(Ledger, stands, (redis: Redis, keys: Keys) => new Ledger(redis, keys)),
+  provide(Audit, stands, (redis: Redis, keys: Keys) => new Audit(redis, keys)),
+  provide(Records, [...stands, Config], (redis: Redis, keys: Keys, { retentionMs }: Config) => new Records(redis, keys, { retentionMs })),
+  provide(Changes, stands, (redis: Redis, keys: Keys) => new Changes(redis, keys)),
+  provide(Idempotency, stands, (redis: Redis, keys: Keys) => new Idempotency(redis, keys)),
+  provide(Catalog, [], () => new Catalog()),
+];
+
+/** Closes what was opened here, after the listener and the workers are done. */
+@Injectable()
+class Closing implements OnApplicationShutdown {
+  constructor(
+    private readonly changes: Changes,
+    private readonly catalog: Catalog,
+    @Inject(REDIS) private readonly redis: Redis,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.changes.close();
+    await this.catalog.close();
+    this.redis.destroy();
+  }
+}
+
+@Module({})
+export class CoreModule {
+  static with(config: Config, log: Log): DynamicModule {
+    const given = [
+      { provide: Config, useValue: config },
+      { provide: Log, useValue: log },
+    ];
+    return {
+      module: CoreModule,
+      global: true,
+      providers: [...given, ...providers, Closing],
+      exports: [Config, Log, ...providers.map(({ provide: token }) => token).filter((token) => token !== RINGS)],
+    };
+  }
+}
+
+async function connect({ redis: { url }, development }: Config, log: Log): Promise<Redis> {
+  const redis = await connectRedis(url.reveal(), log);
+  try {
+    await assertDurable(redis, { development, log });
+    return redis;
+  } catch (error) {
+    redis.destroy();
+    throw error;
+  }
+}
+
+async function receiptsOf({ receiptKey }: Config): Promise<Receipts> {
+  try {
+    return await Receipts.fromJwk(receiptKey.reveal());
+  } catch (error) {
+    if (error instanceof ReceiptFault) throw new ConfigFault([`PARLEY_RECEIPT_KEY: ${error.message}`]);
+    throw error;
+  }
+}

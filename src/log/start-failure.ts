@@ -1,0 +1,16 @@
+/** The last words of a process that cannot start. At this point no request was served, so messages hold nothing of callers. */
+
+import { inspect } from 'node:util';
+import { type ProcessName } from '../config/config.js';
+import { openLog } from './log.js';
+
+/** Faults of ours explain themselves; their messages never hold a value of the configuration. */
+const selfExplaining = new Set(['ConfigFault', 'RegistryFault', 'StoreFault']);
+
+export function failToStart(process: ProcessName) {
+  return (error: unknown): void => {
+    const reason = error instanceof Error && selfExplaining.has(error.name) ? error.message : inspect(error);
+    openLog({ logLevel: 'fatal', process }).fatal({ event: 'start_failed', reason }, `the ${process} cannot start`);
+    globalThis.process.exit(1);
+  };
+}
