@@ -9,14 +9,16 @@ export interface Option {
   readonly title: string;
 }
 
-interface FieldBase {
+export interface FieldBase {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
   readonly required: boolean;
 }
 
-export type StringFormat = 'email' | 'uri' | 'date' | 'date-time';
+export const stringFormats = ['email', 'uri', 'date', 'date-time'] as const;
+/** A date-time is RFC 3339 with `Z` or a numeric offset. */
+export type StringFormat = (typeof stringFormats)[number];
 
 export interface StringField extends FieldBase {
   readonly type: 'string';
@@ -48,6 +50,7 @@ export interface SelectField extends FieldBase {
 export interface MultiSelectField extends FieldBase {
   readonly type: 'multiselect';
   readonly options: readonly Option[];
+  /** An answer is a set of options: none twice. */
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly default?: readonly string[];

@@ -1,15 +1,118 @@
-/** Types of the gate (design §6); the gate itself follows. */
-import type { RoundInput } from './form.js';
+/**
+ * The gate (design §6, promise 5): a pure function from a server's raw `input_required` result to either a round that a person may be
+ * shown, or the reason why nobody will be. One offence refuses the whole round; nothing is repaired, cut short or left out. It reads
+ * the raw result, since the SDK silently drops a malformed `requestState` or `inputRequests`.
+ */
 
-export const gateCodes = ['gate_placeholder'] as const;
-export type GateCode = (typeof gateCodes)[number];
+import { methods, type Capabilities } from './call.js';
+import { readForm } from './form-reader.js';
+import type { FormInput, RoundInput } from './form.js';
+import { GateRefusal, type GateCode } from './gate-refusal.js';
+import { pointerTo, stepsOf } from './json-pointer.js';
+import type { GateCaps } from './policy.js';
+import { isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
+
+export { gateCodes, gateRefusals, type GateCode } from './gate-refusal.js';
 
 export interface GatedRound {
+  /** In the server's order; empty in a state-only round. */
   readonly inputs: readonly RoundInput[];
   /** Exactly as the server sent it; absent stays absent, and '' is a state. */
   readonly requestState?: string;
 }
 
+/** `key` is the server's key of the offending request, `path` an RFC 6901 pointer from the result's root. Both hold server text. */
 export type GateVerdict =
   | { readonly is: 'round'; readonly round: GatedRound }
   | { readonly is: 'refused'; readonly code: GateCode; readonly key?: string; readonly path?: string };
+
+/**
+ * Judges a result that is not `complete`. Never throws.
+ *
+ * @param method   of the leg that was answered
+ * @param raw      the result as parsed from the wire, before any SDK touched it
+ * @param declared what this call said it can answer; anything else is refused
+ */
+export function gate(method: string, raw: JsonObject, declared: Capabilities, caps: GateCaps): GateVerdict {
+  try {
+    return { is: 'round', round: readRound(method, raw, declared, caps) };
+  } catch (refusal) {
+    if (!(refusal instanceof GateRefusal)) throw refusal;
+    const key = stepsOf(refusal.path)[1];
+    return { is: 'refused', code: refusal.code, path: refusal.path, ...(key !== undefined && { key }) };
+  }
+}
+
+function readRound(method: string, raw: JsonObject, declared: Capabilities, caps: GateCaps): GatedRound {
+  if (raw['resultType'] !== 'input_required') throw new GateRefusal('result_type_unknown', '/resultType');
+  if (!methods.some((known) => known === method)) throw new GateRefusal('method_cannot_ask', '/resultType');
+
+  const requestState = readState(raw['requestState'], caps);
+  const inputs = readRequests(raw['inputRequests'], declared, caps);
+  if (requestState !== undefined) return { inputs, requestState };
+  if (inputs.length === 0) throw new GateRefusal('nothing_asked', '');
+  return { inputs };
+}
+
+/** Only ever measured and echoed: a state is no text for people, and half a surrogate pair in it is as good as anything. */
+function readState(state: unknown, caps: GateCaps): string | undefined {
+  if (state === undefined) return undefined;
+  if (typeof state !== 'string') throw new GateRefusal('state_malformed', '/requestState');
+  if (Buffer.byteLength(state) > caps.maxStateBytes) throw new GateRefusal('state_too_large', '/requestState');
+  return state;
+}
+
+function readRequests(raw: unknown, declared: Capabilities, caps: GateCaps): RoundInput[] {
+  if (raw === undefined) return [];
+  const requests = Object.entries(objectAt(raw, '/inputRequests', 'requests_malformed'));
+  if (requests.length > caps.maxRequests) throw new GateRefusal('too_many_requests', '/inputRequests');
+  return requests.map(([key, request]) => {
+    // An unfit key is not repeated in the refusal, which is stored in clear.
+    if (key.length > caps.maxKeyLength) throw new GateRefusal('key_too_long', '/inputRequests');
+    if (!isUnicode(key)) throw new GateRefusal('text_not_unicode', '/inputRequests');
+    return readRequest(key, request, declared, caps);
+  });
+}
+
+function readRequest(key: string, raw: unknown, declared: Capabilities, caps: GateCaps): RoundInput {
+  const path = pointerTo('/inputRequests', key);
+  const request = objectAt(raw, path, 'request_malformed');
+  switch (request['method']) {
+    case 'elicitation/create':
+      if (declared.elicitation === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);
+      return readElicitation(key, objectAt(request['params'], `${path}/params`, 'request_malformed'), declared, caps);
+    // Parley declares neither yet; a reader of either joins here, behind its own capability.
+    case 'sampling/createMessage':
+    case 'roots/list':
+      throw new GateRefusal('undeclared_kind', `${path}/method`);
+    default:
+      throw new GateRefusal(
+        typeof request['method'] === 'string' ? 'unknown_kind' : 'request_malformed',
+        `${path}/method`,
+      );
+  }
+}
+
+function readElicitation(key: string, params: JsonObject, declared: Capabilities, caps: GateCaps): RoundInput {
+  const path = `${pointerTo('/inputRequests', key)}/params`;
+  switch (params['mode']) {
+    case undefined: // the specification's default
+    case 'form':
+      if (declared.elicitation?.form === undefined) throw new GateRefusal('undeclared_mode', `${path}/mode`);
+      return readFormRequest(key, params, path, caps);
+    // Parley does not declare it yet; its reader joins here, behind `declared.elicitation.url`.
+    case 'url':
+      throw new GateRefusal('undeclared_mode', `${path}/mode`);
+    default:
+      throw new GateRefusal(typeof params['mode'] === 'string' ? 'unknown_mode' : 'request_malformed', `${path}/mode`);
+  }
+}
+
+function readFormRequest(key: string, params: JsonObject, path: string, caps: GateCaps): FormInput {
+  const message = textAt(params['message'], `${path}/message`, {
+    maxBytes: caps.maxMessageBytes,
+    malformed: 'request_malformed',
+    tooLong: 'message_too_long',
+  });
+  return { key, kind: 'form', message, fields: readForm(params['requestedSchema'], `${path}/requestedSchema`, caps) };
+}
