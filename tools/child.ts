@@ -37,6 +37,7 @@ const guard = 'exec 3<&0; (cat <&3; kill $$; kill -CONT $$) >/dev/null 2>&1 & ex
 export class Child {
   readonly name: string;
   readonly pid: number;
+  readonly logFile: string | undefined;
   readonly exited: Promise<Exit>;
   #lines: string[] = [];
   #listeners = new Set<(line: string) => void>();
@@ -45,6 +46,7 @@ export class Child {
 
   constructor(spec: ChildSpec) {
     this.name = spec.name;
+    this.logFile = spec.logFile;
     this.#process = spawn('/bin/sh', ['-c', guard, 'sh', spec.command, ...spec.args], {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,

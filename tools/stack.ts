@@ -1,0 +1,135 @@
+/**
+ * Everything that Parley needs on one machine, started in order and stopped in the reverse order: Temporal with its web interface,
+ * Redis or Valkey, the example MCP server, the API and the worker. With a kept state folder a call that was parked before a stop can
+ * be answered after the next start.
+ */
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { DevSecrets } from './dev-secrets.js';
+import type { PortName, Ports } from './ports.js';
+import { startApi, startExample, startWorker, type Environment, type Running } from './processes.js';
+import type { Log } from './programs.js';
+import { findOrBringRedis, findOrBringTemporal, type Service } from './services.js';
+
+export interface StackOptions {
+  readonly log: Log;
+  readonly stateDir: string;
+  readonly ports: Ports;
+  /** Use this Temporal or Redis instead of looking for one. */
+  readonly temporal?: string | undefined;
+  readonly redis?: string | undefined;
+  /** A registry of one's own; default: one that holds the example server. */
+  readonly servers?: string | undefined;
+}
+
+export interface Stack {
+  readonly apiUrl: string;
+  readonly exampleUrl: string;
+  readonly uiUrl?: string;
+  readonly secrets: DevSecrets;
+  readonly children: readonly Running[];
+  stop(): Promise<void>;
+}
+
+/** Id under which the example server is registered. */
+export const exampleServerId = 'example';
+
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const undo: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    return { ...(await startAll(options, undo)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[]): Promise<Omit<Stack, 'stop'>> {
+  const { log, ports, stateDir } = options;
+  const logDir = join(stateDir, 'logs');
+  await mkdir(logDir, { recursive: true });
+  const secrets = await DevSecrets.in(join(stateDir, 'secrets'));
+  const apiPort = await ports.of('api');
+  const { temporal, redis } = await startServices(options, apiPort, logDir, undo);
+
+  const keep = async (name: PortName, starting: Promise<Running>): Promise<Running> => {
+    const running = await starting;
+    undo.push(() => running.stop());
+    log(`${name}: ${running.url} (pid ${running.pid}, log ${running.logFile})`);
+    return running;
+  };
+  const logFile = (name: string): { logFile: string } => ({ logFile: join(logDir, `${name}.log`) });
+
+  const examplePort = await ports.of('example');
+  const exampleEnv = { EXAMPLE_STATE_KEY: await secrets.exampleKey() };
+  const args = ['--port', String(examplePort)];
+  const example = await keep('example', startExample(exampleEnv, { args, ...logFile('example') }));
+
+  const env: Environment = {
+    PARLEY_ENV: 'development',
+    PARLEY_HTTP_PORT: String(apiPort),
+    PARLEY_WORKER_HTTP_PORT: String(await ports.of('worker')),
+    PARLEY_SERVERS: options.servers ?? (await writeRegistry(stateDir, example.url)),
+    TEMPORAL_ADDRESS: temporal.address,
+    REDIS_URL: redis.address,
+    ...(temporal.uiUrl === undefined ? {} : { PARLEY_UI_ORIGIN: temporal.uiUrl }),
+    ...secrets.environment(),
+  };
+  const [worker, api] = await Promise.all([
+    keep('worker', startWorker(env, logFile('worker'))),
+    keep('api', startApi(env, logFile('api'))),
+  ]);
+  const uiUrl = temporal.uiUrl === undefined ? {} : { uiUrl: temporal.uiUrl };
+  return { apiUrl: api.url, exampleUrl: example.url, ...uiUrl, secrets, children: [api, worker, example] };
+}
+
+async function startServices(
+  { log, ports, stateDir, ...given }: StackOptions,
+  apiPort: number,
+  logDir: string,
+  undo: (() => Promise<unknown>)[],
+): Promise<{ temporal: Service; redis: Service }> {
+  const bring = async (starting: Promise<Service>): Promise<Service> => {
+    const service = await starting;
+    undo.push(() => service.stop());
+    return service;
+  };
+  const [temporal, redis] = await Promise.allSettled([
+    bring(
+      findOrBringTemporal({
+        log,
+        logDir,
+        dataDir: join(stateDir, 'temporal'),
+        port: await ports.of('temporal'),
+        uiPort: await ports.of('ui'),
+        uiCodecEndpoint: `http://127.0.0.1:${apiPort}/codec`,
+        ...(given.temporal === undefined ? {} : { address: given.temporal }),
+      }),
+    ),
+    bring(
+      findOrBringRedis({
+        log,
+        logDir,
+        dataDir: join(stateDir, 'redis'),
+        port: await ports.of('redis'),
+        ...(given.redis === undefined ? {} : { address: given.redis }),
+      }),
+    ),
+  ]);
+  // Both have settled: what did start is on the list of what to stop.
+  if (temporal.status === 'rejected') throw temporal.reason;
+  if (redis.status === 'rejected') throw redis.reason;
+  return { temporal: temporal.value, redis: redis.value };
+}
+
+async function writeRegistry(stateDir: string, url: string): Promise<string> {
+  const path = join(stateDir, 'parley.servers.yaml');
+  const example = { id: exampleServerId, title: 'Example server', transport: 'streamable-http', url };
+  await writeFile(path, stringify({ servers: [example] }));
+  return path;
+}
