@@ -6,6 +6,7 @@
 import type { BoundCall } from '../domain/call.js';
 import type { AuditEvent, Audit } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
+import type { InvocationRecord } from '../src/records/record.js';
 import type { Records } from '../src/records/records.js';
 import type {
   AwaitServer,
@@ -37,19 +38,19 @@ export class CallSteps implements CallActivities {
     return { is: 'settled', report: reportOf(row) };
   }
 
-  async openRound({ call, round, consent, openedAt, deadlineAt, sequence, leg }: OpenRound): Promise<void> {
-    if (round.view === undefined || round.viewDigest === undefined) {
-      throw new TypeError('a round that asks a person has a view');
-    }
+  async openRound(input: OpenRound): Promise<void> {
+    const { call, opened, consent, openedAt, deadlineAt, leg, round } = input;
+    const { view, viewDigest, stateDigest } = opened;
+    if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
     const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
     await this.audit.append(tenant, {
       ...about(call),
       type: 'round_received',
       leg,
-      round: round.number,
+      round,
       consent,
-      viewDigest: round.viewDigest,
-      ...(round.stateDigest !== undefined && { stateDigest: round.stateDigest }),
+      viewDigest,
+      ...(stateDigest !== undefined && { stateDigest }),
     });
     await this.records.openConsent({
       id: consent,
@@ -59,61 +60,48 @@ export class CallSteps implements CallActivities {
       server,
       method,
       name,
-      round: round.number,
+      paramsDigest,
+      round,
       status: 'open',
       openedAt,
       deadlineAt,
-      paramsDigest,
-      viewDigest: round.viewDigest,
-      view: round.view,
+      viewDigest,
+      view,
     });
-    await this.records.apply(tenant, invocation, sequence, {
-      status: 'awaiting_input',
-      leg,
-      round: round.number,
-      consent,
-      deadlineAt,
-    });
+    await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
   }
 
-  async closeRound({ call, consent, answer, closedAt, sequence, leg }: CloseRound): Promise<void> {
+  async closeRound(input: CloseRound): Promise<void> {
+    const { call, consent, answer, closedAt, leg, round } = input;
     await this.audit.append(call.tenant, {
       ...about(call),
       type: 'answer_accepted',
       leg,
-      round: leg,
+      round,
       consent,
       actor: answer.actor,
       decision: answer.decision,
       viewDigest: answer.viewDigest,
     });
     await this.records.closeConsent(call.tenant, consent, 'answered', closedAt);
-    await this.records.apply(call.tenant, call.invocation, sequence, {
-      status: 'sending',
-      leg: leg + 1,
-      consent: null,
-      deadlineAt: null,
-    });
+    await this.publish(input, { status: 'sending', leg: leg + 1 });
   }
 
-  async awaitServer({ call, round, sequence, leg }: AwaitServer): Promise<void> {
+  async awaitServer(input: AwaitServer): Promise<void> {
+    const { call, opened, leg, round } = input;
     await this.audit.append(call.tenant, {
       ...about(call),
       type: 'round_received',
       leg,
-      round: round.number,
-      ...(round.stateDigest !== undefined && { stateDigest: round.stateDigest }),
+      round,
+      ...(opened.stateDigest !== undefined && { stateDigest: opened.stateDigest }),
     });
-    await this.records.apply(call.tenant, call.invocation, sequence, {
-      status: 'awaiting_server',
-      leg,
-      round: round.number,
-    });
+    await this.publish(input, { status: 'awaiting_server' });
   }
 
   async closeInvocation(input: CloseInvocation): Promise<void> {
-    const { call, ending, sequence, leg, consent, closedAt } = input;
-    const { outcome, reason } = ending;
+    const { call, ending, leg, consent, closedAt } = input;
+    const { outcome, reason, key, isError } = ending;
     await this.audit.append(call.tenant, {
       ...about(call),
       type: 'invocation_closed',
@@ -122,22 +110,18 @@ export class CallSteps implements CallActivities {
       reason,
       ...(consent !== undefined && { consent: consent.id }),
       ...(input.cancelledBy !== undefined && { actor: input.cancelledBy }),
-      ...(ending.key !== undefined && { refusedKey: ending.key }),
     });
     if (consent !== undefined) {
       await this.records.closeConsent(call.tenant, consent.id, consent.status, closedAt);
     }
-    await this.records.apply(call.tenant, call.invocation, sequence, {
+    await this.publish(input, {
       status: 'closed',
       outcome,
       reason,
-      leg,
-      consent: null,
-      deadlineAt: null,
       result: ending.result ?? null,
       problem: ending.detail ?? null,
-      ...(ending.isError !== undefined && { isError: ending.isError }),
-      ...(ending.key !== undefined && { refusedKey: ending.key }),
+      ...(isError !== undefined && { isError }),
+      ...(key !== undefined && { refusedKey: key }),
     });
   }
 
@@ -153,7 +137,26 @@ export class CallSteps implements CallActivities {
       });
     }
   }
+
+  /** The whole record every time: what was lost with the store comes back with the next step. */
+  private async publish(
+    { call, leg, round, sequence }: Pick<OpenRound, 'call' | 'leg' | 'round' | 'sequence'>,
+    change: Pick<InvocationRecord, 'status'> & Partial<InvocationRecord>,
+  ): Promise<void> {
+    const { invocation: id, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
+    await this.records.apply(tenant, id, sequence, {
+      ...nothingYet,
+      ...{ id, tenant, subject, requester, server, method, name, paramsDigest, startedAt },
+      updatedAt: Date.now(),
+      leg,
+      round,
+      ...change,
+    });
+  }
 }
+
+/** What a call has before anything happened to it. */
+const nothingYet = { outcome: null, reason: null, consent: null, deadlineAt: null, result: null, problem: null };
 
 function about(call: BoundCall): Omit<AuditEvent, 'type'> {
   const { invocation, server, method, name, subject, paramsDigest, policyDigest } = call;

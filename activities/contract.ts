@@ -36,10 +36,12 @@ interface Step {
   /** Grows with every published change of the call; an older one never overwrites a newer. */
   readonly sequence: number;
   readonly leg: number;
+  /** The latest round that the server opened, state-only ones included; 0 before the first. */
+  readonly round: number;
 }
 
 export interface OpenRound extends Step {
-  readonly round: OpenableRound;
+  readonly opened: OpenableRound;
   readonly consent: ConsentId;
   readonly openedAt: number;
   readonly deadlineAt: number;
@@ -52,7 +54,7 @@ export interface CloseRound extends Step {
 }
 
 export interface AwaitServer extends Step {
-  readonly round: OpenableRound;
+  readonly opened: OpenableRound;
 }
 
 export interface CloseInvocation extends Step {

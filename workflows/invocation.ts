@@ -38,6 +38,7 @@ class Conversation {
   private readonly callDeadlineAt: number;
   private progress: Progress = noProgress;
   private sequence = 0;
+  private round = 0;
   private leg: Leg = { leg: 1 };
 
   constructor(
@@ -56,6 +57,7 @@ class Conversation {
       if (early !== undefined) return this.close(early);
       if (step.is === 'over') return this.close(step.ending);
 
+      this.round = step.round.number;
       const reply = step.is === 'ask' ? await this.ask(step.round) : await this.poll(step.round, step.waitMs);
       if (reply.is === 'over') return reply.ending;
       this.leg = {
@@ -84,7 +86,7 @@ class Conversation {
     const viewDigest = round.viewDigest ?? '';
     this.inbox.expect({ consent, tenant, subject, viewDigest, deadlineAt });
     showStatus('awaiting_input', deadlineAt);
-    await openRound({ ...this.step(), round, consent, openedAt, deadlineAt });
+    await openRound({ ...this.step(), opened: round, consent, openedAt, deadlineAt });
 
     for (;;) {
       const heard = await this.inbox.news(deadlineAt - Date.now());
@@ -112,7 +114,7 @@ class Conversation {
     const { polls, pollsInARow } = this.progress;
     this.progress = { ...this.progress, polls: polls + 1, pollsInARow: pollsInARow + 1 };
     if (pollsInARow === 0) showStatus('awaiting_server');
-    await awaitServer({ ...this.step(), round });
+    await awaitServer({ ...this.step(), opened: round });
     await this.inbox.pause(
       Math.min(waitMs, this.callDeadlineAt - Date.now()),
       'waiting for the server',
@@ -147,7 +149,7 @@ class Conversation {
   }
 
   private step() {
-    return { call: this.call, leg: this.leg.leg, sequence: ++this.sequence };
+    return { call: this.call, leg: this.leg.leg, round: this.round, sequence: ++this.sequence };
   }
 }
 

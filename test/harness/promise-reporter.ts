@@ -32,8 +32,9 @@ export default class PromiseReporter implements Reporter {
 
   /** A run of some files or titles proves only some promises. */
   private isPartial(): boolean {
-    const { config, filenamePattern } = this.vitest ?? {};
-    return (filenamePattern?.length ?? 0) > 0 || config?.testNamePattern !== undefined;
+    const [, , ...args] = process.argv;
+    const named = args.some((arg) => arg !== 'run' && !arg.startsWith('-'));
+    return named || this.vitest?.config.testNamePattern !== undefined;
   }
 }
 

@@ -1,0 +1,54 @@
+/** The worker process: the activities, made of what the core provides. */
+
+import { type DynamicModule, Module } from '@nestjs/common';
+import { CallSteps } from '../../activities/call-steps.js';
+import { LegPlanner } from '../../activities/leg-planner.js';
+import { LegReader } from '../../activities/leg-reader.js';
+import { SendLeg } from '../../activities/send-leg.js';
+import { Audit } from '../audit/audit.js';
+import { Config } from '../config/config.js';
+import { CoreModule } from '../core.module.js';
+import { Receipts } from '../crypto/receipts.js';
+import { Sealer } from '../crypto/sealer.js';
+import { Ledger } from '../ledger/ledger.js';
+import type { Log } from '../log/log.js';
+import { Catalog } from '../mcp/catalog.js';
+import { LegSender } from '../mcp/leg-sender.js';
+import { Records } from '../records/records.js';
+import { Registry } from '../servers/registry.js';
+
+const planner = {
+  provide: LegPlanner,
+  inject: [Registry, Catalog, Sealer, Receipts],
+  useFactory: (...deps: ConstructorParameters<typeof LegPlanner>) => new LegPlanner(...deps),
+};
+
+const reader = {
+  provide: LegReader,
+  inject: [Sealer, Ledger],
+  useFactory: (...deps: ConstructorParameters<typeof LegReader>) => new LegReader(...deps),
+};
+
+const sendLeg = {
+  provide: SendLeg,
+  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config],
+  useFactory: (p: LegPlanner, l: Ledger, a: Audit, s: LegSender, r: LegReader, { retentionMs }: Config) =>
+    new SendLeg(p, l, a, s, r, retentionMs),
+};
+
+const steps = {
+  provide: CallSteps,
+  inject: [Records, Audit, Ledger],
+  useFactory: (...deps: ConstructorParameters<typeof CallSteps>) => new CallSteps(...deps),
+};
+
+@Module({})
+export class WorkerModule {
+  static with(config: Config, log: Log): DynamicModule {
+    return {
+      module: WorkerModule,
+      imports: [CoreModule.with(config, log)],
+      providers: [{ provide: LegSender, useFactory: () => new LegSender() }, planner, reader, sendLeg, steps],
+    };
+  }
+}
