@@ -12,7 +12,7 @@ import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
-import { bearerOf } from '../src/servers/credentials.js';
+import { bearerOf, CredentialFault } from '../src/servers/credentials.js';
 import type { Registry, ServerEntry } from '../src/servers/registry.js';
 import type { LegInput } from './contract.js';
 
@@ -44,6 +44,9 @@ export class LegPlanner {
       return await this.sendable(input);
     } catch (error) {
       if (error instanceof NotSendable) return { is: 'not_sendable', outcome: error.outcome };
+      if (error instanceof CatalogFault || error instanceof CredentialFault) {
+        return { is: 'not_sendable', outcome: this.faulty(input.call, error) };
+      }
       throw error;
     }
   }
@@ -125,27 +128,22 @@ export class LegPlanner {
     const { call, leg } = input;
     // Prompts and resources are not described by the list of tools: what is cached will do.
     const fresh = leg > 1 && call.method === 'tools/call';
-    try {
-      const { discover, tools } = await this.catalog.describe(
-        { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) },
-        fresh ? 0 : firstLegCatalogAgeMs,
-      );
-      if (call.method !== 'tools/call') return { discover };
-      const tool = tools.get(call.name);
-      if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
-      return { discover, tool };
-    } catch (error) {
-      if (error instanceof CatalogFault) throw new NotSendable(this.faulty(call, error));
-      throw error;
-    }
+    const { discover, tools } = await this.catalog.describe(
+      { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) },
+      fresh ? 0 : firstLegCatalogAgeMs,
+    );
+    if (call.method !== 'tools/call') return { discover };
+    const tool = tools.get(call.name);
+    if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
+    return { discover, tool };
   }
 
-  private faulty(call: BoundCall, fault: CatalogFault): LegOutcome {
+  private faulty(call: BoundCall, fault: CatalogFault | CredentialFault): LegOutcome {
     if (fault.code === 'unreachable') return { is: 'never_sent', proof: 'catalog_unreachable' };
     const detail: FailureDetail = { message: fault.message };
     return {
       is: 'failed',
-      reason: fault.code === 'unauthorized' ? 'unauthorized' : 'server_error',
+      reason: fault.code === 'invalid' ? 'server_error' : 'unauthorized',
       detail: this.sealer.seal(detail, scope(call, 'problem')),
     };
   }

@@ -40,6 +40,7 @@ export interface AuditEvent {
   /** The server's key of the input request that the gate refused. */
   readonly refusedKey?: string;
   readonly paramsDigest?: string;
+  readonly toolDigest?: string;
   readonly stateDigest?: string;
   readonly viewDigest?: string;
   readonly responsesDigest?: string;
