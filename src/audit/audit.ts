@@ -40,7 +40,6 @@ export interface AuditEvent {
   /** The server's key of the input request that the gate refused. */
   readonly refusedKey?: string;
   readonly paramsDigest?: string;
-  readonly toolDigest?: string;
   readonly stateDigest?: string;
   readonly viewDigest?: string;
   readonly responsesDigest?: string;
