@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { HttpModule } from '../http/http.module.js';
+import { InvocationsModule } from '../invocations/invocations.module.js';
+import { AnswerSigner } from './answer-signer.js';
+import { AnsweringService } from './answering.service.js';
+import { ConsentsController } from './consents.controller.js';
+import { ConsentsService } from './consents.service.js';
+import { Refusals } from './refusals.js';
+
+@Module({
+  imports: [HttpModule, InvocationsModule],
+  controllers: [ConsentsController],
+  providers: [AnswerSigner, AnsweringService, ConsentsService, Refusals],
+})
+export class ConsentsModule {}

@@ -1,0 +1,43 @@
+/** No to an answer: said to the person as a problem, and put on the audit record (promise 3). */
+
+import { Injectable } from '@nestjs/common';
+import type { ProblemCode } from '../../domain/codes.js';
+import type { ConsentRecord, RefusalCode } from '../../domain/consent.js';
+import { Audit } from '../audit/audit.js';
+import type { Actor } from '../auth/actor.js';
+import { Log } from '../log/log.js';
+import { type FieldError, Problem } from '../problems/problem.js';
+
+@Injectable()
+export class Refusals {
+  constructor(
+    private readonly audit: Audit,
+    private readonly log: Log,
+  ) {}
+
+  /** Puts it on the record; the caller throws what is returned. A record that cannot be written does not turn a no into a yes. */
+  async refuse(
+    actor: Actor,
+    consent: ConsentRecord | string,
+    code: RefusalCode | 'answer_invalid',
+    errors?: readonly FieldError[],
+  ): Promise<Problem> {
+    const about = typeof consent === 'string' ? { consent } : aboutConsent(consent);
+    try {
+      await this.audit.append(actor.tenant, { type: 'answer_refused', ...about, actor: actor.subject, code });
+    } catch (error) {
+      this.log.error({ event: 'refusal_not_recorded', code, err: error }, 'a refused answer is not on the audit record');
+    }
+    return refusalProblem(code, errors);
+  }
+}
+
+/** @returns for a foreign answer what an unknown consent gets: nobody learns what others are asked */
+export function refusalProblem(code: RefusalCode | 'answer_invalid', errors?: readonly FieldError[]): Problem {
+  const said: ProblemCode = code === 'answer_foreign' ? 'consent_unknown' : code;
+  return new Problem(said, errors === undefined ? {} : { errors });
+}
+
+function aboutConsent({ id, invocation, round, server, method, name, subject, viewDigest }: ConsentRecord) {
+  return { consent: id, invocation, round, server, method, name, subject, viewDigest };
+}

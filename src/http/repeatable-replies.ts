@@ -1,0 +1,92 @@
+/**
+ * One reply per Idempotency-Key (design §9): a repeated POST gets the first reply, and one whose first attempt died half way carries on
+ * under the ids that were chosen then. Replies hold results and arguments, so they are stored sealed.
+ */
+
+import { Injectable } from '@nestjs/common';
+import { digestOf, DigestFault } from '../../domain/digest.js';
+import type { Sealed } from '../../domain/call.js';
+import { Sealer } from '../crypto/sealer.js';
+import { Idempotency } from '../idempotency/idempotency.js';
+import { Log } from '../log/log.js';
+import { Problem } from '../problems/problem.js';
+
+export interface RepeatScope {
+  readonly tenant: string;
+  readonly actor: string;
+  /** Name of the act, with the id of what it is done to, if there is one. */
+  readonly route: string;
+  readonly key: string;
+}
+
+/** What was chosen when the key was first seen: the invocation it is about, and whatever else must be the same on a repeat. */
+export interface Chosen extends Record<string, string> {
+  readonly invocation: string;
+}
+
+export interface Attempt<C extends Chosen, R> {
+  /** False on a repeat. */
+  readonly isFirst: boolean;
+  readonly chosen: C;
+  /** The first reply, when there was one. */
+  readonly reply?: R;
+}
+
+@Injectable()
+export class RepeatableReplies {
+  constructor(
+    private readonly idempotency: Idempotency,
+    private readonly sealer: Sealer,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * @param bodyDigest of everything that makes two requests the same, see {@link bodyDigestOf}
+   * @param fresh what counts if the key was never seen
+   * @throws {Problem} `idempotency_key_reused` when the key came with another body
+   */
+  async begin<C extends Chosen, R>(scope: RepeatScope, bodyDigest: string, fresh: C): Promise<Attempt<C, R>> {
+    const fingerprint = this.sealer.fingerprint(bodyDigest);
+    // Not compared as text: the key of the fingerprint may have been rotated since.
+    const isSame = (first: string) => this.sealer.sameFingerprint(bodyDigest, first);
+    const reservation = await this.idempotency.reserve(scope, fingerprint, fresh, isSame);
+    switch (reservation.is) {
+      case 'fresh':
+        return { isFirst: true, chosen: fresh };
+      case 'mismatch':
+        throw new Problem('idempotency_key_reused');
+      case 'again': {
+        const chosen = reservation.kept as C;
+        const { reply } = reservation;
+        if (reply === undefined) return { isFirst: false, chosen };
+        const first = this.sealer.unseal<R>(reply as Sealed, sealScope(scope, chosen));
+        return { isFirst: false, chosen, reply: first };
+      }
+    }
+    return reservation satisfies never;
+  }
+
+  /** The act is done whether or not its reply can be kept: a repeat then finds out anew what came of it. */
+  async keep(scope: RepeatScope, chosen: Chosen, reply: unknown): Promise<void> {
+    try {
+      await this.idempotency.complete(scope, this.sealer.seal(reply, sealScope(scope, chosen)));
+    } catch (error) {
+      this.log.warn({ event: 'reply_not_kept', route: scope.route, err: error }, 'a reply could not be kept');
+    }
+  }
+}
+
+/** @throws {Problem} `text_not_unicode`, `body_invalid` when the value is nested too deeply to have a canonical form */
+export function bodyDigestOf(json: unknown, pointer = ''): string {
+  try {
+    return digestOf(json);
+  } catch (error) {
+    if (!(error instanceof DigestFault)) throw error;
+    if (error.code === 'lone_surrogate') throw new Problem('text_not_unicode');
+    throw new Problem('body_invalid', { errors: [{ pointer, code: 'too_deep', message: 'is nested too deeply' }] });
+  }
+}
+
+function sealScope({ tenant, route }: RepeatScope, { invocation }: Chosen) {
+  return { tenant, invocation, field: `reply.${route}` };
+}

@@ -1,0 +1,97 @@
+/** Whether a call may be started at all: everything that can be said no to before anything is stored (issue: "nothing started"). */
+
+import { Injectable } from '@nestjs/common';
+import type { Method } from '../../domain/call.js';
+import { parseDurationMs } from '../../domain/duration.js';
+import { narrow, type Policy, type PolicyNarrowing } from '../../domain/policy.js';
+import { type Actor, isPrincipal, mayActFor } from '../auth/actor.js';
+import { bodyDigestOf } from '../http/repeatable-replies.js';
+import { Catalog, CatalogFault } from '../mcp/catalog.js';
+import { Problem } from '../problems/problem.js';
+
+import { bearerOf, CredentialFault } from '../servers/credentials.js';
+import { Registry, type ServerEntry } from '../servers/registry.js';
+import type { StartBody } from './invocations.contract.js';
+
+export interface AdmittedCall {
+  readonly server: ServerEntry;
+  readonly subject: string;
+  readonly method: Method;
+  /** Tool or prompt name, or resource URI. */
+  readonly name: string;
+  readonly params: StartBody['params'];
+  readonly paramsDigest: string;
+  readonly policy: Policy;
+}
+
+/** A list of tools this old still tells a typing error from a tool; the worker checks again before it sends. */
+const catalogAgeMs = 60_000;
+/** A tool that is not on that list may be new: the list is read again, but not more often than this. */
+const refreshedCatalogAgeMs = 2_000;
+
+@Injectable()
+export class Admission {
+  constructor(
+    private readonly registry: Registry,
+    private readonly catalog: Catalog,
+  ) {}
+
+  /** @throws {Problem} `subject_not_allowed`, `server_unknown`, `text_not_unicode`, `arguments_too_large`, `tool_unknown` */
+  async admit(actor: Actor, body: StartBody): Promise<AdmittedCall> {
+    const subject = body.subject ?? actor.subject;
+    if (!isPrincipal(subject) || !mayActFor(actor, subject)) throw new Problem('subject_not_allowed');
+    const server = this.registry.get(body.server);
+    if (server === undefined) throw new Problem('server_unknown');
+
+    const paramsDigest = bodyDigestOf(body.params, '/params');
+    const bytes = Buffer.byteLength(JSON.stringify(body.params));
+    if (bytes > server.policy.maxArgumentsBytes) throw new Problem('arguments_too_large');
+    if (body.method === 'tools/call') await this.requireTool(server, body.params.name);
+
+    const { method, params } = body;
+    return {
+      server,
+      subject,
+      method,
+      name: method === 'resources/read' ? body.params.uri : body.params.name,
+      params,
+      paramsDigest,
+      policy: narrow(server.policy, narrowingOf(body.policy)),
+    };
+  }
+
+  private async requireTool(server: ServerEntry, name: string): Promise<void> {
+    try {
+      if (await this.offers(server, name, catalogAgeMs)) return;
+      if (await this.offers(server, name, refreshedCatalogAgeMs)) return;
+    } catch (error) {
+      // A server that cannot be asked right now is the worker's to judge: it may be back in a moment.
+      if (error instanceof CatalogFault || error instanceof CredentialFault) return;
+      throw error;
+    }
+    throw new Problem('tool_unknown');
+  }
+
+  private async offers(server: ServerEntry, name: string, maxAgeMs: number): Promise<boolean> {
+    const bearer = await bearerOf(server);
+    const endpoint = { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) };
+    const { tools } = await this.catalog.describe(endpoint, maxAgeMs);
+    return tools.has(name);
+  }
+}
+
+function narrowingOf(wish: StartBody['policy']): PolicyNarrowing {
+  const { maxRounds, maxPolls, legDeadline, roundDeadline, callDeadline } = wish ?? {};
+  return {
+    ...(maxRounds !== undefined && { maxRounds }),
+    ...(maxPolls !== undefined && { maxPolls }),
+    ...durationMember('legDeadlineMs', legDeadline),
+    ...durationMember('roundDeadlineMs', roundDeadline),
+    ...durationMember('callDeadlineMs', callDeadline),
+  };
+}
+
+function durationMember(name: keyof PolicyNarrowing, text: string | undefined): PolicyNarrowing {
+  const ms = text === undefined ? undefined : parseDurationMs(text);
+  return ms === undefined ? {} : { [name]: ms };
+}

@@ -1,0 +1,67 @@
+/** Reading and cancelling calls. A call is shown to the person it runs for and to the one who started it, and to nobody else. */
+
+import { Injectable } from '@nestjs/common';
+import { type InvocationId, isInvocationId } from '../../domain/ids.js';
+import type { Actor } from '../auth/actor.js';
+import { pageFrom, wishOf } from '../http/page.js';
+import { bodyDigestOf, RepeatableReplies, type RepeatScope } from '../http/repeatable-replies.js';
+import { Problem } from '../problems/problem.js';
+import { type InvocationRecord, Records } from '../records/records.js';
+import { CallWorkflows } from './call-workflows.js';
+import { InvocationView, summaryOf } from './invocation-view.js';
+import type { InvocationBody, InvocationPage, ListQuery } from './invocations.contract.js';
+
+type Chosen = { readonly invocation: InvocationId };
+
+@Injectable()
+export class InvocationsService {
+  constructor(
+    private readonly records: Records,
+    private readonly view: InvocationView,
+    private readonly workflows: CallWorkflows,
+    private readonly replies: RepeatableReplies,
+  ) {}
+
+  async list(actor: Actor, query: ListQuery): Promise<InvocationPage> {
+    const { status } = query;
+    const wish = { ...wishOf(query), ...(status !== undefined && { status }) };
+    const { items, next } = await pageFrom(this.records.list(actor.tenant, actor.subject, wish));
+    return { items: items.map(summaryOf), next };
+  }
+
+  /** @throws {Problem} `invocation_unknown` */
+  async get(actor: Actor, id: string): Promise<InvocationBody> {
+    return this.view.body(await this.visible(actor, id));
+  }
+
+  /** @throws {Problem} `invocation_unknown`, `result_absent` */
+  async result(actor: Actor, id: string): Promise<unknown> {
+    const result = await this.view.result(await this.visible(actor, id));
+    if (result === null) throw new Problem('result_absent');
+    return result;
+  }
+
+  /**
+   * Asks the workflow to end; a leg on the wire is left to finish first, so the reply may still show an open call.
+   *
+   * @throws {Problem} `invocation_unknown`, `temporal_unavailable`
+   */
+  async cancel(actor: Actor, id: string, key: string): Promise<InvocationBody> {
+    const { tenant, subject } = actor;
+    const record = await this.visible(actor, id);
+    const scope: RepeatScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
+    const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
+    if (attempt.reply !== undefined) return attempt.reply;
+    if (record.outcome === null) await this.workflows.cancel(tenant, record.id, subject);
+    const reply = { ...(await this.get(actor, id)), result: null };
+    await this.replies.keep(scope, attempt.chosen, reply);
+    return reply;
+  }
+
+  private async visible(actor: Actor, id: string): Promise<InvocationRecord> {
+    const record = isInvocationId(id) ? await this.records.get(actor.tenant, id) : null;
+    const isVisible = record !== null && (record.subject === actor.subject || record.requester === actor.subject);
+    if (!isVisible) throw new Problem('invocation_unknown');
+    return record;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * A bound call becomes a workflow: shown first, then put on the record, then started. Every step may be repeated under the same id, so a
+ * request that died half way is carried on by its repetition.
+ */
+
+import { Injectable } from '@nestjs/common';
+import type { BoundCall } from '../../domain/call.js';
+import { Audit } from '../audit/audit.js';
+import { type InvocationRecord, Records } from '../records/records.js';
+import { CallWorkflows } from './call-workflows.js';
+
+@Injectable()
+export class Launching {
+  constructor(
+    private readonly records: Records,
+    private readonly audit: Audit,
+    private readonly workflows: CallWorkflows,
+  ) {}
+
+  /** @throws {Problem} `temporal_unavailable`; {@link AuditFault}: nothing is started without a record of it */
+  async launch(call: BoundCall): Promise<InvocationRecord> {
+    const first = firstRecordOf(call);
+    const [isNew] = await Promise.all([this.records.create(first), this.recordStart(call)]);
+    const record = isNew ? first : ((await this.records.get(call.tenant, call.invocation)) ?? first);
+    // A record that the workflow has written to proves that it was started. It may be past Temporal's retention: never start it again.
+    if (record.sequence === 0) await this.workflows.start(call);
+    return record;
+  }
+
+  private recordStart(call: BoundCall): Promise<string> {
+    const { invocation, server, method, name, subject, requester, paramsDigest, policyDigest } = call;
+    return this.audit.append(call.tenant, {
+      type: 'invocation_started',
+      invocation,
+      server,
+      method,
+      name,
+      actor: requester,
+      subject,
+      paramsDigest,
+      policyDigest,
+    });
+  }
+}
+
+function firstRecordOf(call: BoundCall): InvocationRecord {
+  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
+  return {
+    id: invocation,
+    tenant,
+    subject,
+    requester,
+    server,
+    method,
+    name,
+    paramsDigest,
+    status: 'sending',
+    outcome: null,
+    reason: null,
+    leg: 1,
+    round: 0,
+    consent: null,
+    deadlineAt: null,
+    startedAt,
+    updatedAt: startedAt,
+    sequence: 0,
+    result: null,
+    problem: null,
+  };
+}
