@@ -18,7 +18,6 @@ const files = {
   receiptKey: 'receipt-key.json',
   issuerKey: 'issuer-key.json',
   jwks: 'jwks.json',
-  exampleKey: 'example-state.key',
 } as const;
 
 export class DevSecrets {
@@ -33,7 +32,6 @@ export class DevSecrets {
     await once(files.receiptKey, async () => JSON.stringify(await newSigningKey('receipt-1')));
     await once(files.issuerKey, async () => JSON.stringify(await newSigningKey('issuer-1')));
     await once(files.jwks, async () => JSON.stringify({ keys: [publicPart(await readJwk(join(dir, files.issuerKey)))] }));
-    await once(files.exampleKey, () => randomBytes(32).toString('base64'));
     return new DevSecrets(dir);
   }
 
@@ -52,11 +50,6 @@ export class DevSecrets {
   /** The development issuer's private key. */
   async issuerKey(): Promise<JWK> {
     return await readJwk(join(this.dir, files.issuerKey));
-  }
-
-  /** What the example server seals its requestState with; it must survive its restart as a real server's does. Base64, 32 bytes. */
-  async exampleKey(): Promise<string> {
-    return await readFile(join(this.dir, files.exampleKey), 'utf8');
   }
 }
 

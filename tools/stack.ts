@@ -12,6 +12,7 @@ import type { PortName, Ports } from './ports.js';
 import { startApi, startExample, startWorker, type Environment, type Running } from './processes.js';
 import type { Log } from './programs.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from './services.js';
+import { settled } from './settle.js';
 
 export interface StackOptions {
   readonly log: Log;
@@ -66,7 +67,7 @@ async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[])
   const logFile = (name: string): { logFile: string } => ({ logFile: join(logDir, `${name}.log`) });
 
   const examplePort = await ports.of('example');
-  const exampleEnv = { EXAMPLE_STATE_KEY: await secrets.exampleKey() };
+  const exampleEnv = { EXAMPLE_STATE_KEY_FILE: join(stateDir, 'secrets', 'example-state.key') };
   const args = ['--port', String(examplePort)];
   const example = await keep('example', startExample(exampleEnv, { args, ...logFile('example') }));
 
@@ -80,7 +81,7 @@ async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[])
     ...(temporal.uiUrl === undefined ? {} : { PARLEY_UI_ORIGIN: temporal.uiUrl }),
     ...secrets.environment(),
   };
-  const [worker, api] = await Promise.all([
+  const [worker, api] = await settled([
     keep('worker', startWorker(env, logFile('worker'))),
     keep('api', startApi(env, logFile('api'))),
   ]);
@@ -99,7 +100,7 @@ async function startServices(
     undo.push(() => service.stop());
     return service;
   };
-  const [temporal, redis] = await Promise.allSettled([
+  const [temporal, redis] = await settled([
     bring(
       findOrBringTemporal({
         log,
@@ -121,10 +122,7 @@ async function startServices(
       }),
     ),
   ]);
-  // Both have settled: what did start is on the list of what to stop.
-  if (temporal.status === 'rejected') throw temporal.reason;
-  if (redis.status === 'rejected') throw redis.reason;
-  return { temporal: temporal.value, redis: redis.value };
+  return { temporal, redis };
 }
 
 async function writeRegistry(stateDir: string, url: string): Promise<string> {

@@ -20,9 +20,9 @@ describe('DevSecrets', () => {
     const before = await readFile(join(dir, 'seal.keys'), 'utf8');
     const environment = (await DevSecrets.in(dir)).environment();
     expect(await readFile(join(dir, 'seal.keys'), 'utf8')).toBe(before);
-    for (const [name, path] of Object.entries(environment)) {
-      if (name.endsWith('_FILE')) expect((await stat(path)).mode & 0o777).toBe(0o600);
-    }
+    const keyFiles = Object.keys(environment).filter((name) => name.endsWith('_FILE'));
+    const modes = await Promise.all(keyFiles.map(async (name) => (await stat(environment[name]!)).mode & 0o777));
+    expect(modes).toEqual(keyFiles.map(() => 0o600));
   });
 
   it('publishes no private part of the issuer key', async () => {
