@@ -6,7 +6,7 @@ const bytes = z.base64();
 
 export const CodecBody = z
   .object({
-    payloads: z.array(z.object({ metadata: z.record(z.string(), bytes).optional(), data: bytes.optional() })),
+    payloads: z.array(z.looseObject({ metadata: z.record(z.string(), bytes).optional(), data: bytes.optional() })),
   })
   .meta({ id: 'CodecPayloads' });
 export type CodecBody = z.infer<typeof CodecBody>;

@@ -67,7 +67,8 @@ export class RegistryFault extends Error {
     file: string,
     readonly complaints: readonly Complaint[],
   ) {
-    super(complaints.map(({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`).join('\n'));
+    const inOrder = complaints.toSorted((one, other) => one.line - other.line);
+    super(inOrder.map(({ line, path, message }) => `${file}:${line}: ${path === '' ? '' : `${path}: `}${message}`).join('\n'));
   }
 }
 

@@ -1,0 +1,209 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { connect } from 'node:net';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiInProcess, startApiInProcess } from '../test/harness/api-in-process.js';
+import { devAudience, devIssuer } from '../tools/dev-secrets.js';
+import { type ProblemCode, problemCodes } from '../domain/codes.js';
+import { publicPaths } from './auth/authenticate.js';
+import { describeApi } from './openapi/openapi.js';
+import { routeLayersOf } from './problems/allowed-methods.js';
+
+let api: ApiInProcess;
+beforeAll(async () => {
+  api = await startApiInProcess({
+    servers: [{ id: 'away', title: 'Away', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' }],
+  });
+});
+afterAll(() => api.close());
+
+async function expectProblem(reply: Response, code: ProblemCode): Promise<Record<string, unknown>> {
+  const text = await reply.text();
+  expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  const body = JSON.parse(text) as Record<string, unknown>;
+  expect(body).toMatchObject({ type: `urn:parley:problem:${code}`, code, status: reply.status, title: problemCodes[code].title });
+  expect(reply.status).toBe(problemCodes[code].status);
+  expect(text).not.toMatch(/\bat .*[.]js|node_modules|stack/);
+  return body;
+}
+
+describe('who may come in', () => {
+  const withToken = (token: string) => api.fetch('/v1/servers', { headers: { authorization: `Bearer ${token}` } });
+  const claims = { tenant: 't1', scope: 'calls:write' };
+  const unsigned = () =>
+    new UnsecuredJWT(claims).setSubject('user-1').setIssuer(devIssuer).setAudience(devAudience).setExpirationTime('1h');
+
+  it('lets a token of the issuer with the scope in', async () => {
+    expect((await api.fetch('/v1/servers')).status).toBe(200);
+  });
+
+  it('asks for a token (token_missing)', async () => {
+    for (const authorization of ['', 'Basic dTpw', 'Bearer']) {
+      const reply = await fetch(`${api.url}/v1/servers`, { headers: { authorization } });
+      expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+      await expectProblem(reply, 'token_missing');
+    }
+  });
+
+  it('refuses an expired token (token_expired)', async () => {
+    const reply = await withToken(await api.token({ ttlSeconds: -1 }));
+    expect(reply.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
+    await expectProblem(reply, 'token_expired');
+  });
+
+  it('refuses a token of another issuer or for another audience (token_invalid)', async () => {
+    await expectProblem(await withToken(await api.token({ issuer: 'urn:other' })), 'token_invalid');
+    await expectProblem(await withToken(await api.token({ audience: 'other' })), 'token_invalid');
+  });
+
+  it('refuses a token without signature, with a stranger’s, or with a public key as shared secret (token_invalid)', async () => {
+    await expectProblem(await withToken(unsigned().encode()), 'token_invalid');
+
+    const stranger = generateKeyPairSync('ed25519').privateKey;
+    const forged = new SignJWT(claims).setSubject('user-1').setIssuer(devIssuer).setAudience(devAudience).setExpirationTime('1h');
+    await expectProblem(await withToken(await forged.setProtectedHeader({ alg: 'EdDSA', kid: 'issuer-1' }).sign(stranger)), 'token_invalid');
+
+    const { x } = await api.secrets.issuerKey();
+    const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: 'issuer-1' })).toString('base64url');
+    const body = unsigned().encode().split('.')[1];
+    const mac = createHmac('sha256', Buffer.from(x ?? '', 'base64url')).update(`${head}.${body}`).digest('base64url');
+    await expectProblem(await withToken(`${head}.${body}.${mac}`), 'token_invalid');
+  });
+
+  it('refuses a tenant or subject that could not be part of a key (token_invalid)', async () => {
+    await expectProblem(await withToken(await api.token({ tenant: 'a/b' })), 'token_invalid');
+    await expectProblem(await withToken(await api.token({ sub: 'x'.repeat(129) })), 'token_invalid');
+  });
+
+  it('names the scope that is missing (scope_missing)', async () => {
+    const reply = await withToken(await api.token({ scopes: ['audit:read'] }));
+    expect(await expectProblem(reply, 'scope_missing')).toMatchObject({ detail: 'needs calls:write or consents:read' });
+  });
+
+  it('does not tell routes apart for a stranger, nor read a body of theirs', async () => {
+    await expectProblem(await fetch(`${api.url}/no/such/route`), 'token_missing');
+    await expectProblem(await fetch(`${api.url}/openapi.json`), 'token_missing');
+    await expectProblem(await fetch(`${api.url}/docs`), 'token_missing');
+    const post = { method: 'POST', body: '{"broken', headers: { 'content-type': 'application/json' } };
+    await expectProblem(await fetch(`${api.url}/codec/decode`, post), 'token_missing');
+  });
+
+  it('opens health to everybody', async () => {
+    expect(await (await fetch(`${api.url}/health/live`)).json()).toEqual({ status: 'live' });
+  });
+});
+
+describe('how it says no', () => {
+  let authorization: string;
+  beforeAll(async () => {
+    authorization = `Bearer ${await api.token({ scopes: ['codec:decode'] })}`;
+  });
+  const decode = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
+    api.fetch('/codec/decode', { method: 'POST', body, headers: { authorization, 'content-type': type } });
+
+  it('refuses what is no JSON, quoting none of it (malformed_json)', async () => {
+    for (const text of ['{"canary-1', '[canary-1]', 'canary-1']) {
+      expect(JSON.stringify(await expectProblem(await decode(text), 'malformed_json'))).not.toContain('canary');
+    }
+  });
+
+  it('points at a member of a wrong type (body_invalid)', async () => {
+    const body = await expectProblem(await decode('{"payloads":[{"data":7}]}'), 'body_invalid');
+    expect(body['errors']).toEqual([expect.objectContaining({ pointer: '/payloads/0/data', code: 'invalid_type' })]);
+    await expectProblem(await decode('"text"'), 'body_invalid');
+    await expectProblem(await decode(''), 'body_invalid');
+  });
+
+  it('takes nothing but JSON in UTF-8 (unsupported_media_type)', async () => {
+    await expectProblem(await decode('a=b', 'application/x-www-form-urlencoded'), 'unsupported_media_type');
+    await expectProblem(await decode('{}', 'application/json; charset=latin1'), 'unsupported_media_type');
+  });
+
+  it('takes no body without bound (body_too_large)', async () => {
+    await expectProblem(await decode(new Uint8Array(20 * 1024 * 1024 + 1)), 'body_too_large');
+  });
+
+  it('answers 404 for a route there is not (route_unknown)', async () => {
+    await expectProblem(await api.fetch('/v1/nothing'), 'route_unknown');
+    await expectProblem(await api.fetch('/v1/%ff'), 'route_unknown');
+  });
+
+  it('answers 405 with the methods there are (method_not_allowed)', async () => {
+    const reply = await api.fetch('/v1/servers', { method: 'DELETE' });
+    expect(reply.headers.get('allow')).toBe('GET');
+    await expectProblem(reply, 'method_not_allowed');
+  });
+
+  it('answers 500 without a word about what failed (internal)', async () => {
+    const { Servers } = await import('./servers/servers.service.js');
+    const servers = api.app.get(Servers, { strict: false });
+    const list = servers.list;
+    servers.list = () => {
+      throw new Error('canary-2');
+    };
+    try {
+      expect(JSON.stringify(await expectProblem(await api.fetch('/v1/servers'), 'internal'))).not.toContain('canary');
+    } finally {
+      servers.list = list;
+    }
+  });
+
+  it('survives a request that is no HTTP', async () => {
+    const port = Number(new URL(api.url).port);
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', () => socket.write('NOT HTTP\r\n\r\n'));
+      socket.on('data', (data) => resolve(String(data))).on('error', reject);
+    });
+    expect(reply).toMatch(/^HTTP\/1.1 400/);
+  });
+});
+
+describe('servers', () => {
+  it('lists what is registered, without URL or credential', async () => {
+    const reply = await api.fetch('/v1/servers');
+    expect(await reply.json()).toEqual({
+      items: [{ id: 'away', title: 'Away', transport: 'streamable-http', origin: 'http://127.0.0.1:1' }],
+    });
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('says that a server is not registered (server_absent) or does not answer (server_unavailable)', async () => {
+    await expectProblem(await api.fetch('/v1/servers/other/tools'), 'server_absent');
+    const reply = await api.fetch('/v1/servers/away/tools');
+    expect(reply.headers.get('retry-after')).toBe('10');
+    expect(await expectProblem(reply, 'server_unavailable')).toMatchObject({ detail: 'unreachable' });
+  });
+});
+
+describe('the description', () => {
+  /** Every route express has, as OpenAPI writes it. */
+  const routes = () =>
+    routeLayersOf(api.app.getHttpAdapter().getInstance()).flatMap(({ route }) =>
+      route === undefined || /^\/(docs|openapi[.])/.test(String(route.path))
+        ? []
+        : Object.keys(route.methods).map((method) => `${method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`),
+    );
+
+  it('names every route, and no other', () => {
+    const document = describeApi(api.app);
+    const described = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`));
+    expect(routes().length).toBeGreaterThan(5);
+    expect(described.sort()).toEqual([...new Set(routes())].sort());
+  });
+
+  it('gives every operation a summary, and a bearer token to every one but health', () => {
+    for (const [path, item] of Object.entries(describeApi(api.app).paths)) {
+      for (const operation of Object.values(item)) {
+        expect(operation.summary, path).toBeTruthy();
+        expect(operation.security !== undefined, path).toBe(!publicPaths.has(path));
+      }
+    }
+  });
+
+  it('is served as OpenAPI 3.1', async () => {
+    const document = (await (await api.fetch('/openapi.json')).json()) as { openapi: string };
+    expect(document.openapi).toBe('3.1.0');
+    const { Validator } = await import('@seriousme/openapi-schema-validator');
+    expect(await new Validator().validate(document)).toEqual({ valid: true });
+  });
+});

@@ -1,0 +1,80 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { Config, ConfigFault } from './config.js';
+
+const sound = {
+  PARLEY_CODEC_KEYS: 'c1:hunter2',
+  PARLEY_SEAL_KEYS: 's1:hunter2',
+  PARLEY_RECEIPT_KEY: '{"d":"hunter2"}',
+  PARLEY_JWKS_URL: 'https://issuer.example/jwks',
+  PARLEY_ISSUER: 'https://issuer.example',
+  PARLEY_AUDIENCE: 'parley',
+};
+const complaintsOf = (environment: Record<string, string>) => {
+  try {
+    Config.read('api', environment);
+  } catch (error) {
+    if (error instanceof ConfigFault) return error;
+    throw error;
+  }
+  throw new Error('was accepted');
+};
+
+describe('Config', () => {
+  it('is production unless it is told otherwise', () => expect(Config.read('api', sound).development).toBe(false));
+
+  it('derives both queues from one name', () => {
+    expect(Config.read('api', { ...sound, PARLEY_TASK_QUEUE: 'q' }).temporal).toMatchObject({ callsQueue: 'q-calls', legsQueue: 'q-legs' });
+  });
+
+  it('gives each process its own port', () => {
+    const environment = { ...sound, PARLEY_HTTP_PORT: '1', PARLEY_WORKER_HTTP_PORT: '2' };
+    expect(Config.read('api', environment).http.port).toBe(1);
+    expect(Config.read('worker', environment).http.port).toBe(2);
+  });
+
+  it('asks a worker for no issuer', () => {
+    const { PARLEY_ISSUER: _i, PARLEY_AUDIENCE: _a, PARLEY_JWKS_URL: _j, ...rest } = sound;
+    expect(Config.read('worker', rest).auth).toBeUndefined();
+  });
+
+  it('names every missing variable at once', () => {
+    const names = complaintsOf({}).complaints.map((line) => line.split(':')[0]);
+    expect(names).toEqual([
+      'PARLEY_JWKS_URL',
+      'PARLEY_ISSUER',
+      'PARLEY_AUDIENCE',
+      'PARLEY_CODEC_KEYS',
+      'PARLEY_SEAL_KEYS',
+      'PARLEY_RECEIPT_KEY',
+    ]);
+  });
+
+  it.each([
+    ['PARLEY_ENV', 'expected one of production, development'],
+    ['PARLEY_HTTP_PORT', 'expected a port, 0 to 65535 (0: any free one)'],
+    ['PARLEY_LOG_LEVEL', 'expected one of trace, debug, info, warn, error, fatal, silent'],
+    ['PARLEY_RETENTION', 'expected an ISO 8601 duration such as P30D'],
+    ['REDIS_URL', 'expected a URL that starts with redis:// or rediss://'],
+    ['PARLEY_JWKS_FILE', 'PARLEY_JWKS_URL: or PARLEY_JWKS_FILE: exactly one of the two must be set'],
+    ['PARLEY_SEAL_KEYS_FILE', 'PARLEY_SEAL_KEYS: and PARLEY_SEAL_KEYS_FILE are both set; set one'],
+    ['PARLEY_UI_ORIGIN', 'expected a URL that starts with https:// or http://'],
+  ])('never prints the value of a malformed %s', (name, expected) => {
+    const fault = complaintsOf({ ...sound, [name]: 'hunter2' });
+    expect(fault.message).toContain(expected);
+    expect(fault.message).toContain(name);
+    expect(inspect(fault)).not.toContain('hunter2');
+  });
+
+  it('shows no secret however it is printed', () => {
+    const config = Config.read('api', { ...sound, REDIS_URL: 'redis://:hunter2@localhost:6379' });
+    expect(inspect(config, { depth: 9 }) + JSON.stringify(config) + String(config.redis.url)).not.toContain('hunter2');
+    expect(config.sealKeys.reveal()).toBe('s1:hunter2');
+  });
+
+  it('says that the file of a secret cannot be read', () => {
+    const { PARLEY_SEAL_KEYS: _, ...rest } = sound;
+    const fault = complaintsOf({ ...rest, PARLEY_SEAL_KEYS_FILE: '/does/not/exist' });
+    expect(fault.message).toContain('PARLEY_SEAL_KEYS_FILE: the file cannot be read (ENOENT)');
+  });
+});
