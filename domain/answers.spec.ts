@@ -25,15 +25,32 @@ describe('checkAnswer: values', () => {
     [
       { ...named, type: 'string', minLength: 2, maxLength: 3 },
       ['ab', '🙂🙂🙂', '\u0000\u2028'],
-      [['a', 'text_too_short'], ['abcd', 'text_too_long'], [5, 'type_wrong'], [null, 'type_wrong'], ['a\ud800', 'text_not_unicode']],
+      [
+        ['a', 'text_too_short'],
+        ['abcd', 'text_too_long'],
+        [5, 'type_wrong'],
+        [null, 'type_wrong'],
+        ['a\ud800', 'text_not_unicode'],
+      ],
     ],
     [
       { ...named, type: 'string', format: 'email' },
       ['a@b.co'],
-      [['a', 'format_wrong'], ['a@b', 'format_wrong'], ['', 'format_wrong']],
+      [
+        ['a', 'format_wrong'],
+        ['a@b', 'format_wrong'],
+        ['', 'format_wrong'],
+      ],
     ],
     [{ ...named, type: 'string', format: 'uri' }, ['https://example.com/?q#f', 'urn:x:y'], [['example.com', 'format_wrong']]],
-    [{ ...named, type: 'string', format: 'date' }, ['2028-02-29'], [['2027-02-29', 'format_wrong'], ['29.02.2028', 'format_wrong']]],
+    [
+      { ...named, type: 'string', format: 'date' },
+      ['2028-02-29'],
+      [
+        ['2027-02-29', 'format_wrong'],
+        ['29.02.2028', 'format_wrong'],
+      ],
+    ],
     [
       { ...named, type: 'string', format: 'date-time' },
       ['2026-11-30T10:00:00Z', '2026-11-30t10:00:00.25+05:30', '1990-12-31T23:59:60Z'],
@@ -47,15 +64,50 @@ describe('checkAnswer: values', () => {
     [
       { ...named, type: 'number', minimum: -1, maximum: 1.5 },
       [0, -1, 1.5],
-      [[-1.01, 'number_too_small'], [2, 'number_too_large'], ['1', 'type_wrong'], [true, 'type_wrong'], [Infinity, 'type_wrong']],
+      [
+        [-1.01, 'number_too_small'],
+        [2, 'number_too_large'],
+        ['1', 'type_wrong'],
+        [true, 'type_wrong'],
+        [Infinity, 'type_wrong'],
+      ],
     ],
-    [{ ...named, type: 'integer' }, [wire('1.0'), 1e21], [[1.5, 'type_wrong'], ['1', 'type_wrong']]],
-    [{ ...named, type: 'boolean' }, [true, false], [['true', 'type_wrong'], [0, 'type_wrong'], [null, 'type_wrong']]],
-    [{ ...named, type: 'select', options }, ['x'], [['Ex', 'option_unknown'], ['', 'option_unknown'], [['x'], 'type_wrong']]],
+    [
+      { ...named, type: 'integer' },
+      [wire('1.0'), 1e21],
+      [
+        [1.5, 'type_wrong'],
+        ['1', 'type_wrong'],
+      ],
+    ],
+    [
+      { ...named, type: 'boolean' },
+      [true, false],
+      [
+        ['true', 'type_wrong'],
+        [0, 'type_wrong'],
+        [null, 'type_wrong'],
+      ],
+    ],
+    [
+      { ...named, type: 'select', options },
+      ['x'],
+      [
+        ['Ex', 'option_unknown'],
+        ['', 'option_unknown'],
+        [['x'], 'type_wrong'],
+      ],
+    ],
     [
       { ...named, type: 'multiselect', options, minItems: 1 },
       [['x'], ['y', 'x']],
-      [[[], 'items_too_few'], [['x', 'y', 'x'], 'items_too_many'], [['x', 'x'], 'items_repeated'], ['x', 'type_wrong'], [{}, 'type_wrong']],
+      [
+        [[], 'items_too_few'],
+        [['x', 'y', 'x'], 'items_too_many'],
+        [['x', 'x'], 'items_repeated'],
+        ['x', 'type_wrong'],
+        [{}, 'type_wrong'],
+      ],
     ],
   ])('takes exactly what %o asks for', (field, good, bad) => {
     for (const value of good) expect(faults(ask(field), accept({ f: value }))).toEqual([]);
@@ -95,7 +147,9 @@ describe('checkAnswer: the whole round', () => {
 
   it('takes exactly the keys of the round', () => {
     expect(faults(both, { a: { action: 'decline' } })).toEqual(['/responses/b response_missing']);
-    expect(faults(both, { a: { action: 'decline' }, b: { action: 'cancel' }, 'c/d': {} })).toEqual(['/responses/c~1d response_unknown']);
+    expect(faults(both, { a: { action: 'decline' }, b: { action: 'cancel' }, 'c/d': {} })).toEqual([
+      '/responses/c~1d response_unknown',
+    ]);
     expect(faults([input('toString', optional)], {})).toEqual(['/responses/toString response_missing']);
   });
 
@@ -136,7 +190,9 @@ describe('checkAnswer: the whole round', () => {
     const at = `/responses/${name}`;
     expect(faults(inputs, {})).toEqual([`${at} response_missing`]);
     expect(faults(inputs, wire(`{"${name}":{"action":"accept","content":{}}}`))).toEqual([`${at}/content/${name} field_missing`]);
-    expect(faults(inputs, wire(`{"${name}":{"action":"accept","content":{"${name}":1}}}`))).toEqual([`${at}/content/${name} type_wrong`]);
+    expect(faults(inputs, wire(`{"${name}":{"action":"accept","content":{"${name}":1}}}`))).toEqual([
+      `${at}/content/${name} type_wrong`,
+    ]);
     expect(faults(inputs, wire(`{"${name}":{"action":"accept","content":{"${name}":true}}}`))).toEqual([]);
   });
 

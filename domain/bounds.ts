@@ -13,12 +13,7 @@ export const isCount = (value: number): boolean => Number.isSafeInteger(value) &
  * @param fits what the keyword may hold; `1e999` parses to Infinity, so finite numbers are not a matter of course
  * @throws {GateRefusal} `schema_malformed`
  */
-export function boundAt(
-  schema: JsonObject,
-  keyword: string,
-  path: string,
-  fits: (value: number) => boolean,
-): number | undefined {
+export function boundAt(schema: JsonObject, keyword: string, path: string, fits: (value: number) => boolean): number | undefined {
   const value = schema[keyword];
   if (value === undefined) return undefined;
   if (typeof value !== 'number' || !fits(value)) throw new GateRefusal('schema_malformed', pointerTo(path, keyword));

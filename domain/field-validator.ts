@@ -103,6 +103,7 @@ const { email, uri, date, 'date-time': lenientDateTime } = fullFormats;
 
 /** ajv-formats also lets a space separate date and time, and minutes be left out of an offset; RFC 3339 does not. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
-const isDateTime = (text: string): boolean => rfc3339.test(text) && (lenientDateTime as { validate(text: string): boolean }).validate(text);
+const isDateTime = (text: string): boolean =>
+  rfc3339.test(text) && (lenientDateTime as { validate(text: string): boolean }).validate(text);
 
 const formats = { email, uri, date, 'date-time': isDateTime };

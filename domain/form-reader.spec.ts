@@ -32,7 +32,15 @@ const consts = [
 
 describe('readForm: fields', () => {
   it('reads texts with format, bounds, labels and default', () => {
-    const schema = { type: 'string', title: 'T', description: 'D', format: 'email', minLength: 6, maxLength: 9, default: 'a@b.co' };
+    const schema = {
+      type: 'string',
+      title: 'T',
+      description: 'D',
+      format: 'email',
+      minLength: 6,
+      maxLength: 9,
+      default: 'a@b.co',
+    };
     expect(field(schema)).toEqual({ ...schema, name: 'f', required: false });
   });
 
@@ -89,7 +97,10 @@ describe('readForm: fields', () => {
 
   it('keeps the order of the fields and marks the required ones', () => {
     const fields = form({ z: { type: 'boolean' }, a: { type: 'boolean' } }, { required: ['a'] });
-    expect(fields.map(({ name, required }) => [name, required])).toEqual([['z', false], ['a', true]]);
+    expect(fields.map(({ name, required }) => [name, required])).toEqual([
+      ['z', false],
+      ['a', true],
+    ]);
   });
 
   it.each(['__proto__', 'constructor', 'hasOwnProperty', '', 'a/b'])('takes the name %j as data', (name) => {

@@ -86,10 +86,7 @@ function readRequest(key: string, raw: unknown, declared: Capabilities, caps: Ga
     case 'roots/list':
       throw new GateRefusal('undeclared_kind', `${path}/method`);
     default:
-      throw new GateRefusal(
-        typeof request['method'] === 'string' ? 'unknown_kind' : 'request_malformed',
-        `${path}/method`,
-      );
+      throw new GateRefusal(typeof request['method'] === 'string' ? 'unknown_kind' : 'request_malformed', `${path}/method`);
   }
 }
 
