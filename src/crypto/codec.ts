@@ -4,9 +4,12 @@
  */
 
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { decrypt, encrypt } from './aead.js';
 import type { KeyRing } from './key-ring.js';
+
+// CommonJS without statically visible names: ESM gets the default export only.
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 export type CodecFaultCode = 'payload_moved' | 'payload_altered';
 
