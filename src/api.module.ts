@@ -1,8 +1,7 @@
 /** The API process: one module per noun. */
 
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, StandardSchemaSerializerInterceptor } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
-import { StandardSchemaSerializerInterceptor } from '@nestjs/common';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CodecModule } from './codec/codec.module.js';
