@@ -46,8 +46,8 @@ export interface AnswerFault {
 }
 
 export type AnswerCheck =
-  | { readonly is: 'valid'; readonly responses: readonly KeyedResponse[] }
-  | { readonly is: 'invalid'; readonly errors: readonly AnswerFault[] };
+  | { readonly is: 'valid'; readonly responses: KeyedResponse[] }
+  | { readonly is: 'invalid'; readonly errors: AnswerFault[] };
 
 /** More would help nobody, and unknown members are as many as a body can hold. */
 const maxErrors = 100;
