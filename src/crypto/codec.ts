@@ -9,7 +9,7 @@ import { decrypt, encrypt } from './aead.js';
 import type { KeyRing } from './key-ring.js';
 
 // CommonJS without statically visible names: ESM gets the default export only.
-const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+const PayloadMessage = proto.temporal.api.common.v1.Payload;
 
 export type CodecFaultCode = 'payload_moved' | 'payload_altered';
 
@@ -28,7 +28,6 @@ export class CodecFault extends Error {
 const encryptedEncoding = 'binary/encrypted';
 const kidEntry = 'encryption-key-id';
 const scopeEntry = 'encryption-scope';
-const PayloadMessage = temporal.api.common.v1.Payload;
 
 export class KeyRingCodec implements PayloadCodec {
   constructor(private readonly ring: KeyRing) {}
