@@ -1,0 +1,161 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startExampleServer } from '../../examples/server/server.js';
+import { FaultServer, json, result, type Received } from '../../test/harness/fault-server.js';
+import { Catalog, toolDigest } from './catalog.js';
+
+const discovered = {
+  resultType: 'complete',
+  supportedVersions: ['2026-07-28'],
+  capabilities: { tools: {} },
+  ttlMs: 0,
+  cacheScope: 'private',
+};
+const page = (tools: object[], nextCursor?: string) => ({
+  resultType: 'complete',
+  tools,
+  ttlMs: 0,
+  cacheScope: 'private',
+  ...(nextCursor !== undefined && { nextCursor }),
+});
+const aTool = (name: string, more: object = {}) => ({ name, inputSchema: { type: 'object' }, ...more });
+
+describe('the catalog', () => {
+  let catalog: Catalog;
+  let server: FaultServer;
+
+  beforeEach(() => {
+    catalog = new Catalog();
+    server = new FaultServer();
+  });
+  afterEach(async () => {
+    await catalog.close();
+    server.stop();
+  });
+
+  async function listing(tools: (request: Received, res: ServerResponse) => object) {
+    const url = await server.start((res, request) => {
+      const { id, method } = request.body;
+      json(res, 200, result(id, method === 'server/discover' ? discovered : tools(request, res)));
+    });
+    return { id: 'x', url, key: 'k' };
+  }
+  async function failing(behave: (res: ServerResponse) => void) {
+    return { id: 'x', url: await server.start(behave), key: 'k' };
+  }
+  const asked = () => server.received.map(({ body }) => body['method']);
+
+  it('describes a real server by its discovery and its tools', async () => {
+    const example = await startExampleServer({ port: 0 });
+    const { discover, tools } = await catalog.describe({ id: 'x', url: example.url, key: 'example' }, 0);
+    expect(discover.supportedVersions).toContain('2026-07-28');
+    expect([...tools.keys()].sort()).toEqual(['deploy', 'echo', 'onboard', 'report', 'transfer']);
+    await example.close();
+  });
+
+  it('reads every page of the tools', async () => {
+    const endpoint = await listing(({ body }) => (body['params']?.cursor ? page([aTool('b')]) : page([aTool('a')], 'next')));
+    expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a', 'b']);
+  });
+
+  it('keeps a description as long as it may, and the discovery when only the tools are asked for afresh', async () => {
+    const endpoint = await listing(() => page([aTool('a')]));
+    const first = await catalog.describe(endpoint, 60_000);
+    expect(await catalog.describe(endpoint, 60_000)).toBe(first);
+    expect(asked()).toEqual(['server/discover', 'tools/list']);
+    await catalog.describe(endpoint, 0);
+    expect(asked()).toEqual(['server/discover', 'tools/list', 'tools/list']);
+  });
+
+  it('asks once for callers at the same time', async () => {
+    const endpoint = await listing(() => page([aTool('a')]));
+    const [one, two] = await Promise.all([catalog.describe(endpoint, 0), catalog.describe(endpoint, 0)]);
+    expect(one).toBe(two);
+    expect(asked()).toEqual(['server/discover', 'tools/list']);
+  });
+
+  it('sends the bearer token, and shares nothing between keys', async () => {
+    const endpoint = await listing(() => page([]));
+    await catalog.describe({ ...endpoint, bearer: 'sesame' }, 60_000);
+    await catalog.describe({ ...endpoint, key: 'other' }, 60_000);
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer sesame', 'Bearer sesame', undefined, undefined]);
+  });
+
+  it('offers no tool that cannot be bound to a call', async () => {
+    const endpoint = await listing(() => page([aTool('a'), aTool('b', { description: '\ud800' })]));
+    expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a']);
+  });
+
+  it('refuses two tools of one name (invalid)', async () => {
+    const endpoint = await listing(() => page([aTool('a'), aTool('a', { title: 'other' })]));
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('refuses tools without end (invalid)', async () => {
+    let cursor = 0;
+    const endpoint = await listing(() => page([aTool(`t${cursor}`)], String((cursor += 1))));
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'invalid' });
+    expect(server.received.length).toBeLessThan(60);
+  });
+
+  it('refuses too much of it, also in many pages (invalid)', async () => {
+    let cursor = 0;
+    const endpoint = await listing(() => page([aTool(`t${cursor}`, { description: 'x'.repeat(3_000_000) })], String((cursor += 1))));
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'invalid' });
+    expect(server.received.length).toBeLessThan(6);
+  });
+
+  it.each<[string, string, (res: ServerResponse) => void]>([
+    ['unauthorized', 'HTTP 401', (res) => res.writeHead(401).end()],
+    ['unauthorized', 'HTTP 403', (res) => res.writeHead(403).end()],
+    ['unreachable', 'HTTP 429', (res) => res.writeHead(429).end()],
+    ['unreachable', 'HTTP 503', (res) => res.writeHead(503).end()],
+    ['unreachable', 'a connection that dies', (res) => res.socket?.destroy()],
+    ['invalid', 'a redirect', (res) => res.writeHead(307, { location: '/elsewhere' }).end()],
+    ['invalid', 'HTTP 404', (res) => res.writeHead(404).end()],
+    ['invalid', 'HTML', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>')],
+    ['invalid', 'broken JSON', (res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{')],
+    ['invalid', 'another protocol', (res) => json(res, 200, { hello: 1 })],
+  ])('is %s after %s, and says so without contents', async (code, _, behave) => {
+    const fault = await catalog.describe(await failing(behave), 0).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ name: 'CatalogFault', code });
+    expect(String(fault)).not.toContain('<p>');
+  });
+
+  it('is unreachable when nothing listens (ECONNREFUSED)', async () => {
+    const endpoint = await failing(() => {});
+    server.stop();
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('asks anew after a failure', async () => {
+    let isBroken = true;
+    const url = await server.start((res, { body }) => {
+      if (isBroken) return res.writeHead(503).end();
+      return json(res, 200, result(body['id'], body['method'] === 'server/discover' ? discovered : page([])));
+    });
+    const endpoint = { id: 'x', url, key: 'k' };
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'unreachable' });
+    isBroken = false;
+    await expect(catalog.describe(endpoint, 0)).resolves.toMatchObject({ tools: new Map() });
+  });
+});
+
+describe('the digest of a tool', () => {
+  const tool = { ...aTool('a'), title: 'A', annotations: { readOnlyHint: true } } as Parameters<typeof toolDigest>[0];
+
+  it('does not depend on the order of members, nor on what nobody relies on', () => {
+    const { name, ...rest } = tool;
+    expect(toolDigest({ ...rest, name, icons: [] })).toBe(toolDigest(tool));
+  });
+
+  it.each([
+    ['title', { title: 'B' }],
+    ['description', { description: 'new' }],
+    ['inputSchema', { inputSchema: { type: 'object' as const, properties: { x: {} } } }],
+    ['outputSchema', { outputSchema: { type: 'object' as const } }],
+    ['annotations', { annotations: { readOnlyHint: false } }],
+  ])('changes with its %s', (_, change) => {
+    expect(toolDigest({ ...tool, ...change })).not.toBe(toolDigest(tool));
+  });
+});
