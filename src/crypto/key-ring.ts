@@ -25,7 +25,7 @@ export interface RingKey {
 const keyBytes = 32;
 /** No dot and no colon: both separate parts of sealed text and of the configuration. */
 const kidShape = /^[A-Za-z0-9_-]{1,64}$/;
-const base64Shape = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const base64Shape = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export class KeyRing {
   readonly current: RingKey;

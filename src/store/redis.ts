@@ -9,6 +9,8 @@ import { createClient } from 'redis';
 
 /** Long enough for a disk that stalls on `appendfsync always`, short enough for an HTTP request to wait for. */
 const commandTimeoutMs = 5_000;
+/** A command that waits for the connection is dropped earlier than that: it must not run after its caller gave up. */
+const queueTimeoutMs = 4_500;
 const connectTimeoutMs = 3_000;
 /** Finds a dead peer while nobody asks anything. */
 const pingIntervalMs = 10_000;
@@ -38,6 +40,7 @@ function clientFor(url: string) {
     url,
     RESP: 3,
     pingInterval: pingIntervalMs,
+    commandOptions: { timeout: queueTimeoutMs },
     maintNotifications: 'disabled',
     socket: {
       connectTimeout: connectTimeoutMs,
@@ -99,11 +102,11 @@ export async function within<T>(reply: Promise<T>, code: 'unreachable' | 'no_rep
 
 /**
  * The client's own command timeout ends when a command is written, and its socket timeout is reset by every write: neither notices a
- * server that accepts commands and says nothing.
+ * server that accepts commands and says nothing. The commands call `sendCommand` of the object behind the one that is handed out.
  */
 function withDeadlines(redis: Redis): Redis {
-  const send = redis.sendCommand.bind(redis);
-  redis.sendCommand = ((args: Parameters<typeof send>[0], options: Parameters<typeof send>[1]) =>
-    within(send(args, { timeout: commandTimeoutMs, ...options }))) as typeof redis.sendCommand;
+  const behind = Object.getPrototypeOf(redis) as { sendCommand(...args: unknown[]): Promise<unknown> };
+  const send = behind.sendCommand.bind(behind);
+  behind.sendCommand = (...args) => within(send(...args));
   return redis;
 }

@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ConsentRecord } from '../../domain/consent.js';
+import { consentIdFrom, invocationIdFrom } from '../../domain/ids.js';
+import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
+import { Records, type InvocationRecord } from './records.js';
+
+const retentionMs = 60_000;
+let store: FreshStore;
+let records: Records;
+
+beforeAll(async () => {
+  store = await freshStore();
+  records = new Records(store.redis, store.keys, { retentionMs });
+});
+afterAll(() => store.close());
+beforeEach(() => store.wipe());
+
+function aRecord(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
+  return {
+    id: invocationIdFrom(randomUUID()),
+    tenant: 't1',
+    subject: 'user-1',
+    requester: 'agent',
+    server: 'deploys',
+    method: 'tools/call',
+    name: 'deploy',
+    paramsDigest: 'sha256:0',
+    status: 'sending',
+    outcome: null,
+    reason: null,
+    leg: 1,
+    round: 0,
+    consent: null,
+    deadlineAt: null,
+    startedAt: 1_000,
+    updatedAt: 1_000,
+    sequence: 0,
+    result: null,
+    problem: null,
+    ...overrides,
+  };
+}
+
+function aConsent(): ConsentRecord {
+  return {
+    id: consentIdFrom(randomUUID()),
+    tenant: 't1',
+    invocation: invocationIdFrom(randomUUID()),
+    subject: 'user-1',
+    server: 'deploys',
+    method: 'tools/call',
+    name: 'deploy',
+    paramsDigest: 'sha256:0',
+    round: 1,
+    status: 'open',
+    openedAt: Date.now(),
+    deadlineAt: Date.now() + 10_000,
+    viewDigest: 'sha256:1',
+    view: 's1.k.view',
+  };
+}
+
+async function created(overrides: Partial<InvocationRecord> = {}): Promise<InvocationRecord> {
+  const record = aRecord(overrides);
+  expect(await records.create(record)).toBe(true);
+  return record;
+}
+
+describe('Records.create', () => {
+  it('gives back exactly what was created, nulls and all', async () => {
+    const record = await created();
+    expect(await records.get('t1', record.id)).toEqual(record);
+  });
+
+  it('changes nothing the second time', async () => {
+    const record = await created();
+    expect(await records.create({ ...record, status: 'closed' })).toBe(false);
+    expect(await records.get('t1', record.id)).toEqual(record);
+  });
+
+  it('is invisible to another tenant', async () => {
+    const record = await created();
+    expect(await records.get('t2', record.id)).toBeNull();
+  });
+});
+
+describe('Records.apply', () => {
+  it('writes a newer step, and dates it', async () => {
+    const record = await created();
+    expect(await records.apply('t1', record.id, 1, { status: 'awaiting_input', round: 1 })).toBe(true);
+    const now = await records.get('t1', record.id);
+    expect(now).toMatchObject({ status: 'awaiting_input', round: 1, sequence: 1, server: 'deploys' });
+    expect(now!.updatedAt).toBeGreaterThan(record.updatedAt);
+  });
+
+  it('ignores a step that is not newer, in any order', async () => {
+    const record = await created();
+    const steps = Array.from({ length: 20 }, (_, i) => i + 1);
+    const shuffled = steps.map((step) => steps[(step * 7) % 20]!);
+    await Promise.all(shuffled.map((step) => records.apply('t1', record.id, step, { leg: step })));
+    expect(await records.get('t1', record.id)).toMatchObject({ sequence: 20, leg: 20 });
+    expect(await records.apply('t1', record.id, 20, { leg: 99 })).toBe(false);
+  });
+
+  it('writes null over a value', async () => {
+    const record = await created({ consent: consentIdFrom(randomUUID()) });
+    await records.apply('t1', record.id, 1, { consent: null });
+    expect(await records.get('t1', record.id)).toMatchObject({ consent: null });
+  });
+
+  it('leaves a lost record lost when the step does not tell all', async () => {
+    expect(await records.apply('t1', aRecord().id, 1, { status: 'closed' })).toBe(false);
+    expect(await store.written()).toEqual([]);
+  });
+
+  it('rebuilds a lost record, and its place in the lists, from a whole step', async () => {
+    const { sequence: _, ...whole } = aRecord({ status: 'awaiting_input' });
+    expect(await records.apply('t1', whole.id, 7, whole)).toBe(true);
+    expect(await records.get('t1', whole.id)).toEqual({ ...whole, sequence: 7 });
+    expect((await records.list('t1', 'user-1', { limit: 10 })).items).toHaveLength(1);
+    expect((await records.list('t1', 'agent', { limit: 10 })).items).toHaveLength(1);
+  });
+
+  it('starts the time of a closed record, and not of an open one', async () => {
+    const record = await created();
+    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBe(-1);
+    await records.apply('t1', record.id, 2, { status: 'closed', outcome: 'completed' });
+    expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBeGreaterThan(retentionMs - 10_000);
+  });
+});
+
+describe('Records.list', () => {
+  it('shows a call to its subject and to its requester, once each', async () => {
+    const record = await created();
+    const own = await created({ subject: 'agent', startedAt: 2_000 });
+    const ids = async (person: string) => (await records.list('t1', person, { limit: 10 })).items.map(({ id }) => id);
+    expect(await ids('user-1')).toEqual([record.id]);
+    expect(await ids('agent')).toEqual([own.id, record.id]);
+    expect(await ids('other')).toEqual([]);
+    expect((await records.list('t2', 'agent', { limit: 10 })).items).toEqual([]);
+  });
+
+  it('pages newest first, each call once, also those of one millisecond and while new ones arrive', async () => {
+    for (let i = 0; i < 9; i += 1) await created({ startedAt: 1_000 + Math.floor(i / 3) });
+    const seen: InvocationRecord[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await records.list('t1', 'user-1', { limit: 2, ...(cursor !== null && { cursor }) });
+      seen.push(...page.items);
+      cursor = page.next;
+      await created({ startedAt: 9_000 });
+    } while (cursor !== null);
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(9);
+    expect(seen.map(({ startedAt }) => startedAt)).toEqual([1_002, 1_002, 1_002, 1_001, 1_001, 1_001, 1_000, 1_000, 1_000]);
+  });
+
+  it('filters by status', async () => {
+    await created();
+    const parked = await created({ status: 'awaiting_input' });
+    const page = await records.list('t1', 'user-1', { limit: 10, status: 'awaiting_input' });
+    expect(page).toEqual({ items: [parked], next: null });
+  });
+
+  it('drops calls whose time is over', async () => {
+    const record = await created();
+    const kept = await created();
+    await store.redis.del(store.keys.record('t1', record.id));
+    expect((await records.list('t1', 'user-1', { limit: 10 })).items).toEqual([kept]);
+    expect(await store.redis.zCard(store.keys.recordsOf('t1', 'user-1'))).toBe(1);
+  });
+
+  it.each(['', 'x', '!!', Buffer.from('[nonsense').toString('base64url')])(
+    'refuses cursor %j (cursor_invalid)',
+    async (cursor) => {
+      await expect(records.list('t1', 'user-1', { cursor, limit: 10 })).rejects.toMatchObject({ code: 'cursor_invalid' });
+    },
+  );
+});
+
+describe('Records.openConsent', () => {
+  it('puts a question into its subject’s inbox, once', async () => {
+    const consent = aConsent();
+    await records.openConsent(consent);
+    await records.openConsent(consent);
+    expect(await records.openConsents('t1', 'user-1', { limit: 10 })).toEqual({ items: [consent], next: null });
+    expect(await records.consent('t1', consent.id)).toEqual(consent);
+    expect((await records.openConsents('t1', 'user-2', { limit: 10 })).items).toEqual([]);
+    expect(await records.consent('t2', consent.id)).toBeNull();
+  });
+
+  it('does not open again what was closed', async () => {
+    const consent = aConsent();
+    await records.openConsent(consent);
+    await records.closeConsent('t1', consent.id, 'answered', 5);
+    await records.openConsent(consent);
+    expect(await records.consent('t1', consent.id)).toMatchObject({ status: 'answered' });
+    expect((await records.openConsents('t1', 'user-1', { limit: 10 })).items).toEqual([]);
+  });
+});
+
+describe('Records.closeConsent', () => {
+  it('takes the question out of the inbox and keeps it readable', async () => {
+    const consent = aConsent();
+    await records.openConsent(consent);
+    await records.closeConsent('t1', consent.id, 'expired', 5);
+    expect(await records.consent('t1', consent.id)).toEqual({ ...consent, status: 'expired', closedAt: 5 });
+    expect((await records.openConsents('t1', 'user-1', { limit: 10 })).items).toEqual([]);
+    expect(await store.redis.pTTL(store.keys.consent('t1', consent.id))).toBeLessThanOrEqual(retentionMs);
+  });
+
+  it('lets the first close stand', async () => {
+    const consent = aConsent();
+    await records.openConsent(consent);
+    await records.closeConsent('t1', consent.id, 'answered', 5);
+    await records.closeConsent('t1', consent.id, 'withdrawn', 6);
+    expect(await records.consent('t1', consent.id)).toMatchObject({ status: 'answered', closedAt: 5 });
+  });
+
+  it('leaves an unknown consent unknown', async () => {
+    await records.closeConsent('t1', aConsent().id, 'answered', 5);
+    expect(await store.written()).toEqual([]);
+  });
+});
+
+describe('Records.saveReceipt', () => {
+  it('keeps the first receipt under an id, for its tenant', async () => {
+    const receipt = { jws: 'a.b.c', subject: 'user-1', invocation: 'inv_1' };
+    await records.saveReceipt('t1', 'rct_1', receipt);
+    await records.saveReceipt('t1', 'rct_1', { ...receipt, jws: 'x' });
+    expect(await records.receipt('t1', 'rct_1')).toEqual(receipt);
+    expect(await records.receipt('t2', 'rct_1')).toBeNull();
+  });
+});
