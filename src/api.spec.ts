@@ -17,15 +17,18 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function expectProblem(reply: Response, code: ProblemCode): Promise<Record<string, unknown>> {
+/** What a refusal says, once it is shown to be a problem that is well formed and gives nothing away. */
+async function problemIn(reply: Response): Promise<Record<string, unknown> & { code: ProblemCode }> {
   const text = await reply.text();
   expect(reply.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  const body = JSON.parse(text) as Record<string, unknown>;
-  expect(body).toMatchObject({ type: `urn:parley:problem:${code}`, code, status: reply.status, title: problemCodes[code].title });
-  expect(reply.status).toBe(problemCodes[code].status);
   expect(text).not.toMatch(/\bat .*[.]js|node_modules|stack/);
+  const body = JSON.parse(text) as { code: ProblemCode };
+  const { status, title, advice } = problemCodes[body.code];
+  expect(body).toMatchObject({ type: `urn:parley:problem:${body.code}`, status, title, advice });
+  expect(reply.status).toBe(status);
   return body;
 }
+const codeOf = async (reply: Response | Promise<Response>) => (await problemIn(await reply)).code;
 
 describe('who may come in', () => {
   const withToken = (token: string) => api.fetch('/v1/servers', { headers: { authorization: `Bearer ${token}` } });
@@ -41,51 +44,51 @@ describe('who may come in', () => {
     for (const authorization of ['', 'Basic dTpw', 'Bearer']) {
       const reply = await fetch(`${api.url}/v1/servers`, { headers: { authorization } });
       expect(reply.headers.get('www-authenticate')).toBe('Bearer');
-      await expectProblem(reply, 'token_missing');
+      expect(await codeOf(reply)).toBe('token_missing');
     }
   });
 
   it('refuses an expired token (token_expired)', async () => {
     const reply = await withToken(await api.token({ ttlSeconds: -1 }));
     expect(reply.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
-    await expectProblem(reply, 'token_expired');
+    expect(await codeOf(reply)).toBe('token_expired');
   });
 
   it('refuses a token of another issuer or for another audience (token_invalid)', async () => {
-    await expectProblem(await withToken(await api.token({ issuer: 'urn:other' })), 'token_invalid');
-    await expectProblem(await withToken(await api.token({ audience: 'other' })), 'token_invalid');
+    expect(await codeOf(withToken(await api.token({ issuer: 'urn:other' })))).toBe('token_invalid');
+    expect(await codeOf(withToken(await api.token({ audience: 'other' })))).toBe('token_invalid');
   });
 
   it('refuses a token without signature, with a stranger’s, or with a public key as shared secret (token_invalid)', async () => {
-    await expectProblem(await withToken(unsigned().encode()), 'token_invalid');
+    expect(await codeOf(withToken(unsigned().encode()))).toBe('token_invalid');
 
     const stranger = generateKeyPairSync('ed25519').privateKey;
     const forged = new SignJWT(claims).setSubject('user-1').setIssuer(devIssuer).setAudience(devAudience).setExpirationTime('1h');
-    await expectProblem(await withToken(await forged.setProtectedHeader({ alg: 'EdDSA', kid: 'issuer-1' }).sign(stranger)), 'token_invalid');
+    expect(await codeOf(withToken(await forged.setProtectedHeader({ alg: 'EdDSA', kid: 'issuer-1' }).sign(stranger)))).toBe('token_invalid');
 
     const { x } = await api.secrets.issuerKey();
     const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: 'issuer-1' })).toString('base64url');
     const body = unsigned().encode().split('.')[1];
     const mac = createHmac('sha256', Buffer.from(x ?? '', 'base64url')).update(`${head}.${body}`).digest('base64url');
-    await expectProblem(await withToken(`${head}.${body}.${mac}`), 'token_invalid');
+    expect(await codeOf(withToken(`${head}.${body}.${mac}`))).toBe('token_invalid');
   });
 
   it('refuses a tenant or subject that could not be part of a key (token_invalid)', async () => {
-    await expectProblem(await withToken(await api.token({ tenant: 'a/b' })), 'token_invalid');
-    await expectProblem(await withToken(await api.token({ sub: 'x'.repeat(129) })), 'token_invalid');
+    expect(await codeOf(withToken(await api.token({ tenant: 'a/b' })))).toBe('token_invalid');
+    expect(await codeOf(withToken(await api.token({ sub: 'x'.repeat(129) })))).toBe('token_invalid');
   });
 
   it('names the scope that is missing (scope_missing)', async () => {
     const reply = await withToken(await api.token({ scopes: ['audit:read'] }));
-    expect(await expectProblem(reply, 'scope_missing')).toMatchObject({ detail: 'needs calls:write or consents:read' });
+    expect(await problemIn(reply)).toMatchObject({ code: 'scope_missing', detail: 'needs calls:write or consents:read' });
   });
 
   it('does not tell routes apart for a stranger, nor read a body of theirs', async () => {
-    await expectProblem(await fetch(`${api.url}/no/such/route`), 'token_missing');
-    await expectProblem(await fetch(`${api.url}/openapi.json`), 'token_missing');
-    await expectProblem(await fetch(`${api.url}/docs`), 'token_missing');
+    expect(await codeOf(fetch(`${api.url}/no/such/route`))).toBe('token_missing');
+    expect(await codeOf(fetch(`${api.url}/openapi.json`))).toBe('token_missing');
+    expect(await codeOf(fetch(`${api.url}/docs`))).toBe('token_missing');
     const post = { method: 'POST', body: '{"broken', headers: { 'content-type': 'application/json' } };
-    await expectProblem(await fetch(`${api.url}/codec/decode`, post), 'token_missing');
+    expect(await codeOf(fetch(`${api.url}/codec/decode`, post))).toBe('token_missing');
   });
 
   it('opens health to everybody', async () => {
@@ -103,35 +106,38 @@ describe('how it says no', () => {
 
   it('refuses what is no JSON, quoting none of it (malformed_json)', async () => {
     for (const text of ['{"canary-1', '[canary-1]', 'canary-1']) {
-      expect(JSON.stringify(await expectProblem(await decode(text), 'malformed_json'))).not.toContain('canary');
+      const body = await problemIn(await decode(text));
+      expect(body.code).toBe('malformed_json');
+      expect(JSON.stringify(body)).not.toContain('canary');
     }
   });
 
   it('points at a member of a wrong type (body_invalid)', async () => {
-    const body = await expectProblem(await decode('{"payloads":[{"data":7}]}'), 'body_invalid');
+    const body = await problemIn(await decode('{"payloads":[{"data":7}]}'));
+    expect(body.code).toBe('body_invalid');
     expect(body['errors']).toEqual([expect.objectContaining({ pointer: '/payloads/0/data', code: 'invalid_type' })]);
-    await expectProblem(await decode('"text"'), 'body_invalid');
-    await expectProblem(await decode(''), 'body_invalid');
+    expect(await codeOf(decode('"text"'))).toBe('body_invalid');
+    expect(await codeOf(decode(''))).toBe('body_invalid');
   });
 
   it('takes nothing but JSON in UTF-8 (unsupported_media_type)', async () => {
-    await expectProblem(await decode('a=b', 'application/x-www-form-urlencoded'), 'unsupported_media_type');
-    await expectProblem(await decode('{}', 'application/json; charset=latin1'), 'unsupported_media_type');
+    expect(await codeOf(decode('a=b', 'application/x-www-form-urlencoded'))).toBe('unsupported_media_type');
+    expect(await codeOf(decode('{}', 'application/json; charset=latin1'))).toBe('unsupported_media_type');
   });
 
   it('takes no body without bound (body_too_large)', async () => {
-    await expectProblem(await decode(new Uint8Array(20 * 1024 * 1024 + 1)), 'body_too_large');
+    expect(await codeOf(decode(new Uint8Array(20 * 1024 * 1024 + 1)))).toBe('body_too_large');
   });
 
   it('answers 404 for a route there is not (route_unknown)', async () => {
-    await expectProblem(await api.fetch('/v1/nothing'), 'route_unknown');
-    await expectProblem(await api.fetch('/v1/%ff'), 'route_unknown');
+    expect(await codeOf(api.fetch('/v1/nothing'))).toBe('route_unknown');
+    expect(await codeOf(api.fetch('/v1/%ff'))).toBe('route_unknown');
   });
 
   it('answers 405 with the methods there are (method_not_allowed)', async () => {
     const reply = await api.fetch('/v1/servers', { method: 'DELETE' });
     expect(reply.headers.get('allow')).toBe('GET');
-    await expectProblem(reply, 'method_not_allowed');
+    expect(await codeOf(reply)).toBe('method_not_allowed');
   });
 
   it('answers 500 without a word about what failed (internal)', async () => {
@@ -142,7 +148,9 @@ describe('how it says no', () => {
       throw new Error('canary-2');
     };
     try {
-      expect(JSON.stringify(await expectProblem(await api.fetch('/v1/servers'), 'internal'))).not.toContain('canary');
+      const body = await problemIn(await api.fetch('/v1/servers'));
+      expect(body.code).toBe('internal');
+      expect(JSON.stringify(body)).not.toContain('canary');
     } finally {
       servers.list = list;
     }
@@ -168,10 +176,10 @@ describe('servers', () => {
   });
 
   it('says that a server is not registered (server_absent) or does not answer (server_unavailable)', async () => {
-    await expectProblem(await api.fetch('/v1/servers/other/tools'), 'server_absent');
+    expect(await codeOf(api.fetch('/v1/servers/other/tools'))).toBe('server_absent');
     const reply = await api.fetch('/v1/servers/away/tools');
     expect(reply.headers.get('retry-after')).toBe('10');
-    expect(await expectProblem(reply, 'server_unavailable')).toMatchObject({ detail: 'unreachable' });
+    expect(await problemIn(reply)).toMatchObject({ code: 'server_unavailable', detail: 'unreachable' });
   });
 });
 

@@ -1,0 +1,31 @@
+/** The API process itself: how it starts, and that it stops cleanly (design §2.2). */
+
+import { afterEach, describe, expect, it } from 'vitest';
+import { devToken } from '../tools/dev-token.js';
+import { startParley, until, type Parley } from './harness/parley.js';
+
+let parley: Parley | undefined;
+afterEach(async () => parley?.stop());
+
+describe('the API process', () => {
+  it('is not ready from the moment it is told to stop, answers what is under way, and exits with 0', async () => {
+    parley = await startParley({ worker: false, env: { PARLEY_STOP_DELAY: 'PT0.5S' } });
+    const api = parley.process('api');
+    expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
+    const start = {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await devToken(parley.secrets, { tenant: 't1', sub: 'user-1' })}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'k1',
+        prefer: 'wait=30',
+      },
+      body: JSON.stringify({ server: 'example', method: 'tools/call', params: { name: 'echo', arguments: { text: 'x' } } }),
+    };
+    const waiting = fetch(`${api.url}/v1/invocations`, start);
+    const exited = api.stop();
+    await until(async () => (await fetch(`${api.url}/health/ready`)).status === 503, 400);
+    expect((await waiting).status).toBe(202);
+    expect(await exited).toEqual({ code: 0, signal: null });
+  });
+});
