@@ -105,7 +105,8 @@ export async function within<T>(reply: Promise<T>, code: 'unreachable' | 'no_rep
  * server that accepts commands and says nothing. The commands call `sendCommand` of the object behind the one that is handed out.
  */
 function withDeadlines(redis: Redis): Redis {
-  const behind = Object.getPrototypeOf(redis) as { sendCommand(...args: unknown[]): Promise<unknown> };
+  // Not its prototype: that is the object behind only of what `createClient` returns, and for a duplicate the class of every client.
+  const { _self: behind } = redis as unknown as { _self: { sendCommand(...args: unknown[]): Promise<unknown> } };
   const send = behind.sendCommand.bind(behind);
   behind.sendCommand = (...args) => within(send(...args));
   return redis;
