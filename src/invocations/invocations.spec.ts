@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ApiInProcess, startApiInProcess } from '../../test/harness/api-in-process.js';
+import { scriptedServer, type ScriptedServer, tool } from '../../test/harness/scripted-server.js';
+import type { InvocationId } from '../../domain/ids.js';
+import { Audit } from '../audit/audit.js';
+import { Sealer } from '../crypto/sealer.js';
+import { Ledger } from '../ledger/ledger.js';
+import { Records } from '../records/records.js';
+import type { InvocationBody } from './invocations.contract.js';
+
+/** Tools of the scripted server; a test may add one. No worker runs here: calls stay where the API leaves them. */
+const tools = [tool('echo')];
+let server: ScriptedServer;
+let api: ApiInProcess;
+let other: string;
+
+beforeAll(async () => {
+  server = await scriptedServer(() => tools, (_, reply) => reply.result({}));
+  const registered = (id: string, url: string, policy: object = {}) => ({ id, title: id, transport: 'streamable-http', url, policy });
+  api = await startApiInProcess({
+    servers: [
+      registered('scripted', server.url, { maxArgumentsBytes: 4096 }),
+      registered('away', 'http://127.0.0.1:1/mcp'),
+    ],
+  });
+  other = `Bearer ${await api.token({ sub: 'user-2' })}`;
+});
+afterAll(async () => {
+  await api.close();
+  await server.close();
+});
+
+const echo = { server: 'scripted', method: 'tools/call', params: { name: 'echo', arguments: { text: 'hello' } } };
+
+function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return api.fetch(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { 'content-type': 'application/json', 'idempotency-key': randomUUID(), ...headers },
+  });
+}
+const start = (body: unknown, headers: Record<string, string> = {}) => post('/v1/invocations', body, headers);
+const bodyOf = async (reply: Response) => (await reply.json()) as InvocationBody & { code: string; errors: { pointer: string }[] };
+const started = async (headers: Record<string, string> = {}, body: unknown = echo) => bodyOf(await start(body, headers));
+const records = () => api.app.get(Records);
+
+describe('starting a call', () => {
+  it('answers 202 while it goes on, and shows it at its address', async () => {
+    const reply = await start(echo);
+    expect(reply.status).toBe(202);
+    const invocation = await bodyOf(reply);
+    expect(invocation).toMatchObject({
+      status: 'sending', outcome: null, reason: null, server: 'scripted', method: 'tools/call', name: 'echo',
+      subject: 'user-1', leg: 1, round: 0, consent: null, deadline: null, result: null, problem: null,
+    });
+    const address = reply.headers.get('location') ?? '';
+    expect(address).toBe(`/v1/invocations/${invocation.id}`);
+    expect(await bodyOf(await api.fetch(address))).toEqual(invocation);
+  });
+
+  it('puts the start on the audit record, without arguments', async () => {
+    const invocation = await started();
+    const { items } = await api.app.get(Audit).list('t1', { limit: 100 });
+    const entry = items.find((each) => each.invocation === invocation.id);
+    expect(entry).toMatchObject({ type: 'invocation_started', actor: 'user-1', subject: 'user-1', name: 'echo' });
+    expect(JSON.stringify(entry)).not.toContain('hello');
+  });
+
+  it('waits no longer than the caller prefers', async () => {
+    const reply = await start(echo, { prefer: 'wait=1' });
+    expect(reply.status).toBe(202);
+    expect(reply.headers.get('preference-applied')).toBe('wait=1');
+  });
+
+  it('answers as soon as there is an outcome, with the result exactly as it came', async () => {
+    const key = randomUUID();
+    const invocation = await started({ 'idempotency-key': key });
+    const waiting = start(echo, { prefer: 'wait=30' });
+    const waited = await untilShown(invocation.id);
+    const result = JSON.parse('{"content":[],"constructor":1,"__proto__":{"a":1}}') as unknown;
+    const sealed = api.app.get(Sealer).seal(result, { tenant: 't1', invocation: waited.id, field: 'result.1' });
+    await records().apply('t1', waited.id, 1, {
+      status: 'closed', outcome: 'completed', reason: 'complete_result', result: { in: 'history', sealed, bytes: 10 },
+    });
+    const reply = await waiting;
+    expect(reply.status).toBe(200);
+    expect(await reply.text()).toContain('"result":{"content":[],"constructor":1,"__proto__":{"a":1}}');
+    const alone = await api.fetch(`/v1/invocations/${waited.id}/result`);
+    expect(await alone.text()).toBe('{"content":[],"constructor":1,"__proto__":{"a":1}}');
+  });
+
+  it('runs on behalf of another subject only when the token allows it (subject_not_allowed)', async () => {
+    const body = { ...echo, subject: 'user-9' };
+    const refused = await start(body);
+    expect([refused.status, (await bodyOf(refused)).code]).toEqual([403, 'subject_not_allowed']);
+    const agent = `Bearer ${await api.token({ sub: 'agent', actFor: ['user-9'] })}`;
+    expect(await started({ authorization: agent }, body)).toMatchObject({ subject: 'user-9' });
+  });
+
+  it('takes a tool that is new on the server', async () => {
+    expect(await started({}, { ...echo, params: { name: 'late' } })).toMatchObject({ code: 'tool_unknown' });
+    tools.push(tool('late'));
+    await expect.poll(async () => (await start({ ...echo, params: { name: 'late' } })).status, { timeout: 10_000, interval: 500 }).toBe(202);
+  });
+
+  it('goes on when the server cannot be asked for its tools: the worker decides', async () => {
+    expect((await start({ ...echo, server: 'away' })).status).toBe(202);
+  });
+});
+
+/** The newest call of user-1 that is not `id`. */
+async function untilShown(id: string) {
+  let found: Awaited<ReturnType<Records['get']>> = null;
+  await expect.poll(async () => {
+    const [newest] = (await records().list('t1', 'user-1', { limit: 1 })).items;
+    found = newest !== undefined && newest.id !== id ? newest : null;
+    return found;
+  }).not.toBeNull();
+  return found as unknown as { id: InvocationId };
+}
+
+describe('a start that is refused starts nothing', () => {
+  const count = async () => (await records().list('t1', 'user-1', { limit: 100 })).items.length;
+  const prompt = { server: 'scripted', method: 'prompts/get', params: { name: 'p' } };
+  const resource = { server: 'scripted', method: 'resources/read', params: { uri: 'x://y' } };
+
+  it.each([
+    ['no object', '[]', 'body_invalid', ''],
+    ['broken JSON', '{"server":', 'malformed_json', undefined],
+    ['an unknown member', { ...echo, tenant: 't2' }, 'body_invalid', '/tenant'],
+    ['an unknown method', { ...echo, method: 'tools/list' }, 'body_invalid', '/method'],
+    ['an unknown param', { ...echo, params: { name: 'echo', requestState: 'x' } }, 'body_invalid', '/params/requestState'],
+    ['params of another method', { ...echo, params: { uri: 'x' } }, 'body_invalid', '/params/name'],
+    ['arguments that are no object', { ...echo, params: { name: 'echo', arguments: [1] } }, 'body_invalid', '/params/arguments'],
+    ['prompt arguments that are no strings', { ...prompt, params: { name: 'p', arguments: { a: 1 } } }, 'body_invalid', '/params/arguments'],
+    ['_meta that is the protocol’s', { ...resource, params: { uri: 'x://y', _meta: { 'io.modelcontextprotocol/x': 1 } } }, 'body_invalid', '/params/_meta'],
+    ['a duration that is none', { ...echo, policy: { roundDeadline: '3 days' } }, 'body_invalid', '/policy/roundDeadline'],
+    ['a duration of nothing', { ...echo, policy: { legDeadline: 'PT0S' } }, 'body_invalid', '/policy/legDeadline'],
+    ['an unknown policy', { ...echo, policy: { maxResultBytes: 1 } }, 'body_invalid', '/policy/maxResultBytes'],
+    ['an unknown server', { ...echo, server: 'nope' }, 'server_unknown', undefined],
+    ['an unknown tool', { ...echo, params: { name: 'nope' } }, 'tool_unknown', undefined],
+    ['a subject that cannot be one', { ...echo, subject: 'a b' }, 'subject_not_allowed', undefined],
+    ['large arguments', { ...echo, params: { name: 'echo', arguments: { text: 'x'.repeat(5000) } } }, 'arguments_too_large', undefined],
+    ['half a surrogate pair', '{"server":"scripted","method":"tools/call","params":{"name":"echo","arguments":{"a":"\\ud800"}}}', 'text_not_unicode', undefined],
+    ['a member called __proto__', '{"server":"scripted","method":"tools/call","params":{"name":"echo","__proto__":{}}}', 'body_invalid', '/params/__proto__'],
+  ])('%s', async (_, body, code, pointer) => {
+    const before = await count();
+    const reply = await start(body);
+    const problem = await bodyOf(reply);
+    expect(problem.code).toBe(code);
+    if (pointer !== undefined) expect(problem.errors.map((each) => each.pointer)).toContain(pointer);
+    expect(await count()).toBe(before);
+  });
+
+  it('nesting that has no canonical form (body_invalid)', async () => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const reply = await start(`{"server":"scripted","method":"tools/call","params":{"name":"echo","arguments":{"a":${deep}}}}`);
+    expect((await bodyOf(reply)).code).toBe('body_invalid');
+  });
+
+  it('no key, an empty one or an endless one (idempotency_key_missing, idempotency_key_invalid)', async () => {
+    const init = { method: 'POST', body: JSON.stringify(echo), headers: { 'content-type': 'application/json' } };
+    expect(await bodyOf(await api.fetch('/v1/invocations', init))).toMatchObject({ code: 'idempotency_key_missing' });
+    expect(await started({ 'idempotency-key': '' })).toMatchObject({ code: 'idempotency_key_invalid' });
+    expect(await started({ 'idempotency-key': 'k'.repeat(256) })).toMatchObject({ code: 'idempotency_key_invalid' });
+  });
+});
+
+describe('a repeated start', () => {
+  it('gets the first reply, status and all, also when the call has moved on', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await started(headers);
+    await records().apply('t1', first.id as InvocationId, 1, { status: 'awaiting_server', round: 1 });
+    const again = await start(echo, headers);
+    expect(again.status).toBe(202);
+    expect(await bodyOf(again)).toEqual(first);
+  });
+
+  it('is the same in any member order, and another one with another body (idempotency_key_reused)', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await started(headers);
+    const { server: id, ...rest } = echo;
+    expect((await started(headers, { ...rest, server: id })).id).toBe(first.id);
+    for (const changed of [{ ...echo, policy: { maxRounds: 1 } }, { ...echo, params: { name: 'echo' } }]) {
+      const reply = await start(changed, headers);
+      expect([reply.status, (await bodyOf(reply)).code]).toEqual([422, 'idempotency_key_reused']);
+    }
+  });
+
+  it('is another call when another person sends the key', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await started(headers);
+    expect((await started({ ...headers, authorization: other })).id).not.toBe(first.id);
+  });
+
+  it('at the same time starts one call', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const all = await Promise.all(Array.from({ length: 5 }, () => started(headers)));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+  });
+});
+
+describe('reading and cancelling', () => {
+  it('shows a call to its subject and its requester, and to nobody else (invocation_unknown)', async () => {
+    const agent = `Bearer ${await api.token({ sub: 'agent', actFor: ['*'] })}`;
+    const stranger = `Bearer ${await api.token({ tenant: 't2' })}`;
+    const { id } = await started({ authorization: agent }, { ...echo, subject: 'user-1' });
+    const statusFor = async (authorization: string, path = '') =>
+      (await api.fetch(`/v1/invocations/${id}${path}`, { headers: { authorization } })).status;
+    expect(await statusFor(agent)).toBe(200);
+    expect((await api.fetch(`/v1/invocations/${id}`)).status).toBe(200);
+    for (const who of [other, stranger]) {
+      expect(await statusFor(who)).toBe(404);
+      expect(await statusFor(who, '/result')).toBe(404);
+      expect((await post(`/v1/invocations/${id}/cancel`, '', { authorization: who })).status).toBe(404);
+    }
+    expect((await api.fetch('/v1/invocations/nonsense')).status).toBe(404);
+  });
+
+  it('lists my calls, newest first, page by page (cursor_invalid)', async () => {
+    const authorization = `Bearer ${await api.token({ sub: 'lister' })}`;
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.unshift((await started({ authorization })).id);
+    const page = async (query: string) => (await (await api.fetch(`/v1/invocations?${query}`, { headers: { authorization } })).json()) as { items: InvocationBody[]; next: string; code: string };
+    const first = await page('limit=2');
+    const second = await page(`limit=2&cursor=${encodeURIComponent(first.next)}`);
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(ids);
+    expect((await page('status=closed')).items).toEqual([]);
+    expect(await page('cursor=bm9uc2Vuc2U')).toMatchObject({ code: 'cursor_invalid' });
+    expect(await page('limit=0')).toMatchObject({ code: 'query_invalid' });
+    expect(await page('page=1')).toMatchObject({ code: 'query_invalid' });
+  });
+
+  it('has no result while there is none (result_absent)', async () => {
+    const { id } = await started();
+    expect(await bodyOf(await api.fetch(`/v1/invocations/${id}/result`))).toMatchObject({ code: 'result_absent' });
+  });
+
+  it('reads a result that is too large for the history from the store', async () => {
+    const { id } = await started();
+    const ref = { tenant: 't1', invocation: id, leg: 1, try: 1 };
+    const ledger = api.app.get(Ledger);
+    await ledger.begin({ ...ref, token: 'a', epoch: await ledger.epoch(), ttlMs: 60_000 });
+    const blob = api.app.get(Sealer).seal({ content: ['large'] }, { tenant: 't1', invocation: id, field: 'result.1' });
+    const result = { in: 'store', leg: 1, bytes: 9 } as const;
+    await ledger.finish({ ...ref, token: 'a' }, { outcome: { is: 'completed', result, isError: false } }, blob);
+    await records().apply('t1', id as InvocationId, 1, { status: 'closed', outcome: 'completed', reason: 'complete_result', result });
+    expect(await bodyOf(await api.fetch(`/v1/invocations/${id}`))).toMatchObject({ result: { content: ['large'] }, problem: null });
+  });
+
+  it('says why a call failed', async () => {
+    const { id } = await started();
+    const problem = api.app.get(Sealer).seal({ message: 'no', rpcCode: -32000 }, { tenant: 't1', invocation: id, field: 'problem' });
+    await records().apply('t1', id as InvocationId, 1, { status: 'closed', outcome: 'failed', reason: 'server_error', problem });
+    expect(await bodyOf(await api.fetch(`/v1/invocations/${id}`))).toMatchObject({
+      outcome: 'failed', reason: 'server_error', problem: { reason: 'server_error', key: null, detail: { message: 'no', rpcCode: -32000 } },
+    });
+  });
+
+  it('accepts a cancellation, and says the same when it is repeated', async () => {
+    const { id } = await started();
+    const headers = { 'idempotency-key': randomUUID() };
+    const reply = await post(`/v1/invocations/${id}/cancel`, '', headers);
+    expect(reply.status).toBe(202);
+    const first = await bodyOf(reply);
+    expect(first.id).toBe(id);
+    expect(await bodyOf(await post(`/v1/invocations/${id}/cancel`, '', headers))).toEqual(first);
+  });
+
+  it('answers 200 to the cancellation of a call that has ended', async () => {
+    const { id } = await started();
+    await records().apply('t1', id as InvocationId, 1, { status: 'closed', outcome: 'cancelled', reason: 'cancel_requested' });
+    expect((await post(`/v1/invocations/${id}/cancel`, '')).status).toBe(200);
+  });
+});
+
+describe('without Temporal', () => {
+  it('says so within seconds (temporal_unavailable), and the same key carries on later', async () => {
+    const lonely = await startApiInProcess({
+      servers: [{ id: 'scripted', title: 's', transport: 'streamable-http', url: server.url }],
+      env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    });
+    try {
+      const init = { method: 'POST', body: JSON.stringify(echo), headers: { 'content-type': 'application/json', 'idempotency-key': 'once' } };
+      for (let n = 0; n < 2; n++) {
+        const reply = await lonely.fetch('/v1/invocations', init);
+        expect([reply.status, (await bodyOf(reply)).code]).toEqual([503, 'temporal_unavailable']);
+        expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      expect((await lonely.app.get(Records).list('t1', 'user-1', { limit: 10 })).items).toHaveLength(1);
+    } finally {
+      await lonely.close();
+    }
+  });
+});
