@@ -20,8 +20,7 @@ describe('the example server', () => {
   async function ask(method: string, params: Record<string, unknown>): Promise<Record<string, unknown>> {
     return client.request({ method, params } as never, { allowInputRequired: true }) as never;
   }
-  const call = (name: string, args: object, retry: object = {}) =>
-    ask('tools/call', { name, arguments: args, ...retry });
+  const call = (name: string, args: object, retry: object = {}) => ask('tools/call', { name, arguments: args, ...retry });
   const accept = (content: object) => ({ action: 'accept', content });
 
   it('lists its tools, and what each of them may do', async () => {
@@ -35,7 +34,10 @@ describe('the example server', () => {
     const asked = await call('deploy', { artifact: 'build-42' });
     expect(asked).toMatchObject({ resultType: 'input_required', inputRequests: { target: { method: 'elicitation/create' } } });
     expect(server.effects().effects).toBe(0);
-    const retry = { requestState: asked['requestState'], inputResponses: { target: accept({ environment: 'staging', confirm: true }) } };
+    const retry = {
+      requestState: asked['requestState'],
+      inputResponses: { target: accept({ environment: 'staging', confirm: true }) },
+    };
     const done = await call('deploy', { artifact: 'build-42' }, retry);
     expect(done['content']).toEqual([{ type: 'text', text: 'build-42 was deployed to staging' }]);
     expect(server.effects()).toMatchObject({ effects: 1, byTool: { deploy: 1 } });
@@ -43,7 +45,11 @@ describe('the example server', () => {
 
   it.each(['decline', 'cancel'])('does nothing after a %s', async (action) => {
     const asked = await call('deploy', { artifact: 'build-42' });
-    const done = await call('deploy', { artifact: 'build-42' }, { requestState: asked['requestState'], inputResponses: { target: { action } } });
+    const done = await call(
+      'deploy',
+      { artifact: 'build-42' },
+      { requestState: asked['requestState'], inputResponses: { target: { action } } },
+    );
     expect(JSON.stringify(done['content'])).toContain('was not deployed');
     expect(server.effects().effects).toBe(0);
   });
@@ -55,7 +61,11 @@ describe('the example server', () => {
       { terms: accept({ salary: 1, daysOff: 30, signed: true }) },
     ];
     let result = await call('onboard', { company: 'Acme' });
-    result = await call('onboard', { company: 'Acme' }, { requestState: result['requestState'], inputResponses: { person: { action: 'cancel' } } });
+    result = await call(
+      'onboard',
+      { company: 'Acme' },
+      { requestState: result['requestState'], inputResponses: { person: { action: 'cancel' } } },
+    );
     for (const inputResponses of answers) {
       expect(Object.keys(result['inputRequests'] as object)).toEqual(Object.keys(inputResponses));
       result = await call('onboard', { company: 'Acme' }, { requestState: result['requestState'], inputResponses });
@@ -83,7 +93,12 @@ describe('the example server', () => {
       result = await call('report', { about: 'Q3' }, { requestState: result['requestState'] });
     }
     expect(result['content']).toEqual([{ type: 'text', text: 'report about Q3' }]);
-    expect(server.effects().requests.map(({ name, hasState }) => [name, hasState]).slice(-3)).toEqual([
+    expect(
+      server
+        .effects()
+        .requests.map(({ name, hasState }) => [name, hasState])
+        .slice(-3),
+    ).toEqual([
       ['report', false],
       ['report', true],
       ['report', true],
@@ -107,7 +122,10 @@ describe('the example server', () => {
 
   it('refuses a state made for other arguments (invalid_request_state)', async () => {
     const asked = await call('deploy', { artifact: 'build-42' });
-    const retry = { requestState: asked['requestState'], inputResponses: { target: accept({ environment: 'staging', confirm: true }) } };
+    const retry = {
+      requestState: asked['requestState'],
+      inputResponses: { target: accept({ environment: 'staging', confirm: true }) },
+    };
     await expect(call('deploy', { artifact: 'build-43' }, retry)).rejects.toMatchObject({
       code: -32602,
       data: { reason: 'invalid_request_state' },
@@ -138,7 +156,7 @@ it('refuses a state past its time (invalid_request_state)', async () => {
 
 it('demands its token when it has one', async () => {
   const server = await startExampleServer({ port: 0, token: 'sesame' });
-  await expect(connected(server.url)).rejects.toThrow();
+  await expect(connected(server.url)).rejects.toThrow(/401|Unauthorized/i);
   const client = await connected(server.url, { authorization: 'Bearer sesame' });
   expect((await client.listTools()).tools).toHaveLength(5);
   await client.close();

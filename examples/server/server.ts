@@ -54,7 +54,10 @@ export async function startExampleServer(options: ExampleOptions): Promise<Examp
     if (!isAllowed(request, token)) {
       return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
     }
-    const message: unknown = await request.clone().json().catch(() => undefined);
+    const message: unknown = await request
+      .clone()
+      .json()
+      .catch(() => undefined);
     const call = callOf(message);
     effects.see({ ...seenIn(message), method: call.method, name: call.name });
     return states.during(call, () => mcp.fetch(request));
@@ -86,10 +89,7 @@ export async function startExampleServer(options: ExampleOptions): Promise<Examp
 
 /** One instance serves one request. */
 function mcpServer(toolkit: Toolkit): McpServer {
-  const server = new McpServer(
-    { name: 'parley-example', version: '1.0.0' },
-    { requestState: { verify: toolkit.states.open } },
-  );
+  const server = new McpServer({ name: 'parley-example', version: '1.0.0' }, { requestState: { verify: toolkit.states.open } });
   registerDeploy(server, toolkit);
   registerOnboard(server, toolkit);
   registerTransfer(server, toolkit);

@@ -43,7 +43,7 @@ describe('the catalog', () => {
   async function failing(behave: (res: ServerResponse) => void) {
     return { id: 'x', url: await server.start(behave), key: 'k' };
   }
-  const asked = () => server.received.map(({ body }) => body['method']);
+  const asked = () => server.received.map(({ body }) => body.method);
 
   it('describes a real server by its discovery and its tools', async () => {
     const example = await startExampleServer({ port: 0 });
@@ -54,7 +54,7 @@ describe('the catalog', () => {
   });
 
   it('reads every page of the tools', async () => {
-    const endpoint = await listing(({ body }) => (body['params']?.cursor ? page([aTool('b')]) : page([aTool('a')], 'next')));
+    const endpoint = await listing(({ body }) => (body.params?.['cursor'] ? page([aTool('b')]) : page([aTool('a')], 'next')));
     expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a', 'b']);
   });
 
@@ -78,7 +78,12 @@ describe('the catalog', () => {
     const endpoint = await listing(() => page([]));
     await catalog.describe({ ...endpoint, bearer: 'sesame' }, 60_000);
     await catalog.describe({ ...endpoint, key: 'other' }, 60_000);
-    expect(server.received.map(({ headers }) => headers.authorization)).toEqual(['Bearer sesame', 'Bearer sesame', undefined, undefined]);
+    expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
+      'Bearer sesame',
+      'Bearer sesame',
+      undefined,
+      undefined,
+    ]);
   });
 
   it('offers no tool that cannot be bound to a call', async () => {
@@ -100,7 +105,9 @@ describe('the catalog', () => {
 
   it('refuses too much of it, also in many pages (invalid)', async () => {
     let cursor = 0;
-    const endpoint = await listing(() => page([aTool(`t${cursor}`, { description: 'x'.repeat(3_000_000) })], String((cursor += 1))));
+    const endpoint = await listing(() =>
+      page([aTool(`t${cursor}`, { description: 'x'.repeat(3_000_000) })], String((cursor += 1))),
+    );
     await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'invalid' });
     expect(server.received.length).toBeLessThan(6);
   });
@@ -125,14 +132,17 @@ describe('the catalog', () => {
   it('is unreachable when nothing listens (ECONNREFUSED)', async () => {
     const endpoint = await failing(() => {});
     server.stop();
-    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining('ECONNREFUSED') });
+    await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({
+      code: 'unreachable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 
   it('asks anew after a failure', async () => {
     let isBroken = true;
     const url = await server.start((res, { body }) => {
       if (isBroken) return res.writeHead(503).end();
-      return json(res, 200, result(body['id'], body['method'] === 'server/discover' ? discovered : page([])));
+      return json(res, 200, result(body.id, body.method === 'server/discover' ? discovered : page([])));
     });
     const endpoint = { id: 'x', url, key: 'k' };
     await expect(catalog.describe(endpoint, 0)).rejects.toMatchObject({ code: 'unreachable' });

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import type { DiscoverResult } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startExampleServer, type ExampleServer } from '../../examples/server/server.js';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { FaultServer, json, result, rpcError, sse, type Received } from '../../test/harness/fault-server.js';
-import { Catalog, type ServerDescription } from './catalog.js';
-import { LegSender, type LegRequest } from './leg-sender.js';
+import { LegSender, type LegRequest, type WireOutcome } from './leg-sender.js';
 
 const sender = new LegSender();
 const discover = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } } as unknown as DiscoverResult;
@@ -39,30 +37,31 @@ afterAll(() => sender.close());
 describe('a leg that got its answer', () => {
   it('returns the raw result of a JSON response, by one POST under our id', async () => {
     const raw = { ...complete, extra: { deep: [1] }, _meta: { a: 1 } };
-    expect(await against((res, { body }) => json(res, 200, result(body['id'], raw)))).toEqual({ is: 'answered', result: raw });
+    expect(await against((res, { body }) => json(res, 200, result(body.id, raw)))).toEqual({ is: 'answered', result: raw });
     expect(server.received).toHaveLength(1);
     const [{ method, headers, body }] = server.received as [Received];
-    expect([method, body['id'], body['method']]).toEqual(['POST', wireId, 'tools/call']);
-    expect(body['params']['_meta']['io.modelcontextprotocol/clientCapabilities']).toEqual({ elicitation: { form: {} } });
+    const { _meta: meta } = body.params ?? {};
+    expect([method, body.id, body.method]).toEqual(['POST', wireId, 'tools/call']);
+    expect(meta?.['io.modelcontextprotocol/clientCapabilities']).toEqual({ elicitation: { form: {} } });
     expect(headers).toMatchObject({ 'mcp-method': 'tools/call', 'mcp-name': 'deploy', 'mcp-protocol-version': '2026-07-28' });
     expect(headers['accept-encoding']).toBeUndefined();
   });
 
   it('returns the raw result of an event stream and asks for no more', async () => {
     const note = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 1, progress: 1 } };
-    const outcome = await against((res, { body }) => sse(res, note, result(body['id'], complete)).end());
+    const outcome = await against((res, { body }) => sse(res, note, result(body.id, complete)).end());
     expect(outcome).toEqual({ is: 'answered', result: complete });
     expect(server.received).toHaveLength(1);
   });
 
   it('does not wait for the end of a stream that has answered', async () => {
-    const outcome = await against((res, { body }) => void sse(res, result(body['id'], complete)));
+    const outcome = await against((res, { body }) => void sse(res, result(body.id, complete)));
     expect(outcome).toEqual({ is: 'answered', result: complete });
   });
 
   it('never replies to a request of the server', async () => {
     const asks = { jsonrpc: '2.0', id: 1, method: 'roots/list' };
-    const outcome = await against((res, { body }) => sse(res, asks, result(body['id'], complete)).end());
+    const outcome = await against((res, { body }) => sse(res, asks, result(body.id, complete)).end());
     expect(outcome.is).toBe('answered');
     expect(server.received).toHaveLength(1);
   });
@@ -74,33 +73,34 @@ describe('a leg that got its answer', () => {
     ['a state that is no string', { resultType: 'input_required', inputRequests: { a: 5 }, requestState: 5 }],
     ['a result that is not what the method returns', { resultType: 'complete', content: 'nonsense' }],
   ])('leaves %s to be judged raw', async (_, raw) => {
-    expect(await against((res, { body }) => json(res, 200, result(body['id'], raw)))).toEqual({ is: 'answered', result: raw });
+    expect(await against((res, { body }) => json(res, 200, result(body.id, raw)))).toEqual({ is: 'answered', result: raw });
     expect(server.received).toHaveLength(1);
   });
 
   it('keeps keys such as __proto__, lone surrogates and every byte of a state', async () => {
     const text = String.raw`{"resultType":"input_required","requestState":"a\ud800b\u0000\u2028 é","inputRequests":{"__proto__":{"method":"x"},"":1}}`;
     const outcome = await against((res, { body }) =>
-      res.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":"${body['id']}","result":${text}}`),
+      res.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":"${body.id}","result":${text}}`),
     );
     expect(outcome).toEqual({ is: 'answered', result: JSON.parse(text) });
-    expect(Object.keys((outcome as any).result.inputRequests)).toEqual(['__proto__', '']);
+    const { result: raw } = outcome as Extract<WireOutcome, { is: 'answered' }>;
+    expect(Object.keys(raw['inputRequests'] as object)).toEqual(['__proto__', '']);
   });
 
   it('sends params exactly as they are given', async () => {
     const params = JSON.parse(
       String.raw`{"name":"deploy","arguments":{"__proto__":{"a":1},"n":1.0},"inputResponses":{"__proto__":{"action":"cancel"}},"requestState":"\ud800\u0000é","_meta":{"x":1}}`,
     );
-    await against((res, { body }) => json(res, 200, result(body['id'], complete)), { params });
-    const { _meta, ...sent } = server.received[0]?.body['params'] as Record<string, any>;
+    await against((res, { body }) => json(res, 200, result(body.id, complete)), { params });
+    const { _meta, ...sent } = server.received[0]?.body.params ?? {};
     const { _meta: __, ...given } = params;
     expect(JSON.stringify(sent)).toBe(JSON.stringify(given));
-    expect(_meta['x']).toBe(1);
+    expect(_meta?.['x']).toBe(1);
   });
 
   it('mirrors the arguments that the tool wants in headers', async () => {
     const inputSchema = { type: 'object' as const, properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
-    await against((res, { body }) => json(res, 200, result(body['id'], complete)), {
+    await against((res, { body }) => json(res, 200, result(body.id, complete)), {
       params: { name: 'deploy', arguments: { region: 'eu' } },
       tool: { name: 'deploy', inputSchema },
     });
@@ -108,7 +108,7 @@ describe('a leg that got its answer', () => {
   });
 
   it('sends its bearer token', async () => {
-    await against((res, { body }) => json(res, 200, result(body['id'], complete)), { bearer: 'sesame' });
+    await against((res, { body }) => json(res, 200, result(body.id, complete)), { bearer: 'sesame' });
     expect(server.received[0]?.headers.authorization).toBe('Bearer sesame');
   });
 });
@@ -116,7 +116,7 @@ describe('a leg that got its answer', () => {
 describe('a leg that the server refused', () => {
   it.each([200, 400, 404, 429, 500, 503])('returns the JSON-RPC error of an HTTP %i', async (status) => {
     const data = { reason: 'invalid_request_state' };
-    expect(await against((res, { body }) => json(res, status, rpcError(body['id'], -32602, 'no', data)))).toEqual({
+    expect(await against((res, { body }) => json(res, status, rpcError(body.id, -32602, 'no', data)))).toEqual({
       is: 'error',
       code: -32602,
       message: 'no',
@@ -126,7 +126,7 @@ describe('a leg that the server refused', () => {
   });
 
   it('does not send again after a header mismatch (-32020)', async () => {
-    const outcome = await against((res, { body }) => json(res, 400, rpcError(body['id'], -32020)));
+    const outcome = await against((res, { body }) => json(res, 400, rpcError(body.id, -32020)));
     expect(outcome).toMatchObject({ is: 'error', code: -32020 });
     expect(server.received).toHaveLength(1);
   });
@@ -174,7 +174,11 @@ describe('a leg of which nobody knows', () => {
     ['an empty batch', 'response_invalid', (res) => json(res, 200, [])],
     ['a foreign id', 'response_id_mismatch', (res) => json(res, 200, result('inv_2.1', complete))],
     ['the id of the SDK', 'response_id_mismatch', (res) => json(res, 200, result(0, complete))],
-    ['a stream that ends without a response', 'stream_ended', (res) => void sse(res, { jsonrpc: '2.0', method: 'notifications/x' }).end()],
+    [
+      'a stream that ends without a response',
+      'stream_ended',
+      (res) => void sse(res, { jsonrpc: '2.0', method: 'notifications/x' }).end(),
+    ],
     [
       'a stream that breaks without a response',
       'stream_ended',
@@ -183,17 +187,31 @@ describe('a leg of which nobody knows', () => {
         setImmediate(() => res.socket?.destroy());
       },
     ],
-    ['a body that announces too much', 'response_too_large', (res, { body }) => void json(res, 200, result(body['id'], { a: 'x'.repeat(70_000) }), { 'content-length': '80000' })],
+    [
+      'a body that announces too much',
+      'response_too_large',
+      (res, { body }) => void json(res, 200, result(body.id, { a: 'x'.repeat(70_000) }), { 'content-length': '80000' }),
+    ],
     [
       'a body that turns out to be too much',
       'response_too_large',
       (res, { body }) => {
-        res.writeHead(200, { 'content-type': 'application/json' }).write(JSON.stringify(result(body['id'], { a: 'x'.repeat(40_000) })));
+        res
+          .writeHead(200, { 'content-type': 'application/json' })
+          .write(JSON.stringify(result(body.id, { a: 'x'.repeat(40_000) })));
         res.end(' '.repeat(40_000));
       },
     ],
-    ['a stream that turns out to be too much', 'response_too_large', (res) => void sse(res, { jsonrpc: '2.0', method: 'x', params: { a: 'x'.repeat(70_000) } })],
-    ['a compressed body', 'response_encoded', (res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x')],
+    [
+      'a stream that turns out to be too much',
+      'response_too_large',
+      (res) => void sse(res, { jsonrpc: '2.0', method: 'x', params: { a: 'x'.repeat(70_000) } }),
+    ],
+    [
+      'a compressed body',
+      'response_encoded',
+      (res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end('x'),
+    ],
   ])('is unknown after %s (%s), and is sent once', async (_, reason, behave) => {
     expect(await against(behave)).toEqual({ is: 'unknown', reason });
     expect(server.received).toHaveLength(1);
@@ -225,7 +243,7 @@ describe('a leg of which nobody knows', () => {
     server = new FaultServer();
     const url = await server.start((res, { body }) => {
       requests += 1;
-      if (requests === 1) json(res, 200, result(body['id'], complete));
+      if (requests === 1) json(res, 200, result(body.id, complete));
       else res.socket?.destroy();
     });
     expect(await sender.send(aLeg(url))).toMatchObject({ is: 'answered' });
@@ -278,54 +296,6 @@ describe('a leg that never left', () => {
     const outcome = await against((res) => json(res, 500, {}), more);
     expect(outcome).toMatchObject({ is: 'never_sent' });
     expect(server.received).toHaveLength(0);
-  });
-});
-
-describe('against a real server', () => {
-  let example: ExampleServer;
-  let described: ServerDescription;
-  const catalog = new Catalog();
-
-  beforeAll(async () => {
-    example = await startExampleServer({ port: 0 });
-    described = await catalog.describe({ id: 'example', url: example.url, key: 'k' }, 0);
-  });
-  afterAll(async () => {
-    await catalog.close();
-    await example.close();
-  });
-
-  const send = (leg: number, method: LegRequest['method'], params: Record<string, unknown>) => {
-    const { tool: _, ...base } = aLeg(example.url);
-    const tool = described.tools.get(String(params['name']));
-    const request = { ...base, wireId: `inv_1.${leg}`, method, params, discover: described.discover };
-    return sender.send({ ...request, ...(tool !== undefined && { tool }) }) as Promise<any>;
-  };
-
-  it('asks, and completes on the retry, one POST each', async () => {
-    const params = { name: 'deploy', arguments: { artifact: 'build-42' } };
-    const asked = await send(1, 'tools/call', params);
-    expect(asked).toMatchObject({ is: 'answered', result: { resultType: 'input_required' } });
-    const inputResponses = { target: { action: 'accept', content: { environment: 'staging', confirm: true } } };
-    const done = await send(2, 'tools/call', { ...params, inputResponses, requestState: asked.result.requestState });
-    expect(done.result.content[0].text).toBe('build-42 was deployed to staging');
-    const calls = example.effects().requests.filter(({ method }) => method === 'tools/call');
-    expect(calls.map(({ id }) => id)).toEqual(['inv_1.1', 'inv_1.2']);
-    expect(example.effects().effects).toBe(1);
-  });
-
-  it('gets prompts and reads resources that ask', async () => {
-    for (const [method, params] of [
-      ['prompts/get', { name: 'briefing', arguments: { topic: 'Mars' } }],
-      ['resources/read', { uri: 'secret://launch-plan' }],
-    ] as const) {
-      expect(await send(3, method, params)).toMatchObject({ is: 'answered', result: { resultType: 'input_required' } });
-    }
-  });
-
-  it('reports a state that the server does not know as its error', async () => {
-    const params = { name: 'report', arguments: { about: 'x' }, requestState: 'foreign' };
-    expect(await send(4, 'tools/call', params)).toMatchObject({ is: 'error', code: -32602, data: { reason: 'invalid_request_state' } });
   });
 });
 

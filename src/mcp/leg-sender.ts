@@ -3,12 +3,7 @@
  * calls it has made sure that the leg may be sent, and may call it once.
  */
 
-import {
-  Client,
-  CLIENT_CAPABILITIES_META_KEY,
-  type CallToolRequest,
-  type DiscoverResult,
-} from '@modelcontextprotocol/client';
+import { Client, CLIENT_CAPABILITIES_META_KEY, type CallToolRequest, type DiscoverResult } from '@modelcontextprotocol/client';
 import type { Capabilities, Method } from '../../domain/call.js';
 import { clientInfo } from './client-info.js';
 import { mcpAgent, ResponseFault } from './http-post.js';
@@ -97,10 +92,7 @@ function metaOf(params: Record<string, unknown>, capabilities: Capabilities): Re
 /** The leg's own deadline, and its caller's wish to stop. */
 function endInTime(leg: Leg, { deadlineMs, signal }: LegRequest): () => void {
   const cancel = () => leg.end({ is: 'broken', reason: 'cancelled' });
-  const deadline = setTimeout(
-    () => leg.end({ is: 'broken', reason: 'deadline' }),
-    Math.min(deadlineMs, maxTimerMs),
-  );
+  const deadline = setTimeout(() => leg.end({ is: 'broken', reason: 'deadline' }), Math.min(deadlineMs, maxTimerMs));
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel, { once: true });
   return () => {

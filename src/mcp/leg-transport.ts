@@ -1,14 +1,11 @@
 /**
  * The SDK's Streamable HTTP transport, narrowed to one leg: one POST under our own JSON-RPC id, whose raw response ends the leg. The SDK
  * builds the request (envelope, headers, `Mcp-Param-*`) and reads the event stream; its ids, its decoding, its redirects, its
- * re-sends and its reconnects are not used (reference: traps T2, T3, T8).
+ * re-sends and its reconnects are not used: it numbers every client's requests from 0, waits for ever for a stream that has ended, and
+ * drops what is malformed before the gate could refuse it.
  */
 
-import {
-  isJSONRPCRequest,
-  StreamableHTTPClientTransport,
-  type JSONRPCMessage,
-} from '@modelcontextprotocol/client';
+import { isJSONRPCRequest, StreamableHTTPClientTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import { post } from './http-post.js';
 import { errorOf, isObject, type Leg, type LegEnding } from './leg.js';
@@ -49,6 +46,8 @@ export class LegTransport extends StreamableHTTPClientTransport {
     // Cancellation is closing the stream; a server's own requests have no place in this revision and get no reply.
     if (Array.isArray(message) || !isJSONRPCRequest(message)) return;
     const leg = this.#leg;
+    // The transport is no EventTarget; this takes the place of the SDK's own listener.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
     this.onmessage = (incoming) => leg.receive(incoming);
     await super.send(
       { ...message, id: leg.wireId },
@@ -67,9 +66,7 @@ async function postOnce(
   { agent, maxBytes }: LegTransportOptions,
 ): Promise<Response> {
   leg.takePost();
-  const response = await post(agent, url, init ?? {}, maxBytes, (fault) =>
-    leg.end({ is: 'broken', reason: fault.code }),
-  );
+  const response = await post(agent, url, init ?? {}, maxBytes, (fault) => leg.end({ is: 'broken', reason: fault.code }));
   if (response.status === 200) return response;
   leg.end(await refusalOf(response, leg.wireId));
   throw new Error(`HTTP ${response.status}`);

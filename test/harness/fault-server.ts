@@ -6,7 +6,13 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   readonly method: string;
   readonly headers: IncomingMessage['headers'];
-  readonly body: Record<string, any>;
+  readonly body: RpcBody;
+}
+
+export interface RpcBody {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: Readonly<Record<string, unknown>> & { readonly _meta?: Readonly<Record<string, unknown>> };
 }
 
 export type Behaviour = (res: ServerResponse, request: Received) => void;
@@ -31,7 +37,7 @@ export class FaultServer {
   async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
     let text = '';
     for await (const chunk of req) text += chunk;
-    const request = { method: req.method ?? '', headers: req.headers, body: text === '' ? {} : JSON.parse(text) };
+    const request = { method: req.method ?? '', headers: req.headers, body: text === '' ? {} : (JSON.parse(text) as RpcBody) };
     this.received.push(request);
     this.#behave(res, request);
   }
