@@ -25,11 +25,6 @@ const kinds = {
     title: 'A part of the address does not fit what this route takes',
     advice: 'Correct the parameters that `errors` points at; unknown parameters are refused.',
   },
-  prefer_invalid: {
-    status: 400,
-    title: 'The Prefer header cannot be read',
-    advice: 'Send `Prefer: wait=N` with N between 0 and 60 seconds, or leave it out.',
-  },
   body_too_large: {
     status: 413,
     title: 'The body is larger than this route takes',
@@ -39,11 +34,6 @@ const kinds = {
     status: 415,
     title: 'The body is of a type or encoding that is not taken',
     advice: 'Send `Content-Type: application/json` in UTF-8.',
-  },
-  not_acceptable: {
-    status: 406,
-    title: 'No representation fits the Accept header',
-    advice: 'Accept `application/json` and `application/problem+json`.',
   },
   idempotency_key_missing: {
     status: 400,
@@ -124,11 +114,6 @@ const kinds = {
     status: 422,
     title: 'A string holds half of a surrogate pair and has no UTF-8 form',
     advice: 'Send well-formed Unicode only.',
-  },
-  policy_invalid: {
-    status: 422,
-    title: 'The policy of the call cannot be taken',
-    advice: 'Send positive ISO 8601 durations such as P3D, and whole numbers; a call may only narrow its server\'s policy.',
   },
   invocation_unknown: {
     status: 404,

@@ -9,7 +9,7 @@ afterEach(async () => parley?.stop());
 
 describe('the API process', () => {
   it('is not ready from the moment it is told to stop, answers what is under way, and exits with 0', async () => {
-    parley = await startParley({ worker: false, env: { PARLEY_STOP_DELAY: 'PT0.5S' } });
+    parley = await startParley({ worker: false, env: { PARLEY_STOP_DELAY: 'PT3S' } });
     const api = parley.process('api');
     expect((await fetch(`${api.url}/health/ready`)).status).toBe(200);
     const start = {
@@ -24,7 +24,7 @@ describe('the API process', () => {
     };
     const waiting = fetch(`${api.url}/v1/invocations`, start);
     const exited = api.stop();
-    await until(async () => (await fetch(`${api.url}/health/ready`)).status === 503, 400);
+    await until(async () => (await fetch(`${api.url}/health/ready`)).status === 503, 2_500);
     expect((await waiting).status).toBe(202);
     expect(await exited).toEqual({ code: 0, signal: null });
   });

@@ -3,8 +3,12 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Log } from '../log/log.js';
+import { isStoreOutage } from '../store/outage.js';
 import { allowedMethods } from './allowed-methods.js';
 import { Problem } from './problem.js';
+
+/** Reconnecting to the store takes about a second. */
+const retryAfterSeconds = 2;
 
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -22,6 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
   private problemOf(thrown: unknown, request: Request, response: Response): Problem {
     if (thrown instanceof Problem) return thrown;
     if (thrown instanceof HttpException && thrown.getStatus() < 500) return problemOfNest(thrown, request, response);
+    if (isStoreOutage(thrown)) return new Problem('store_unavailable', { retryAfterSeconds });
     this.log.error({ event: 'fault', method: request.method, route: routeOf(request), err: thrown }, 'unexpected error');
     return new Problem('internal');
   }
