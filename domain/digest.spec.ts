@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DigestFault, digestOf } from './digest.js';
 
-describe(digestOf, () => {
+describe('digestOf', () => {
   it('is the SHA-256 of the RFC 8785 form', () => {
     expect(digestOf({ b: 1, a: 'x' })).toBe('sha256:cdab067e9f3beb32d1252cfd63e492592fecbf591b0d08cadb24bb17f3864246');
   });

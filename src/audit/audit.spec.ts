@@ -24,7 +24,7 @@ describe('Audit.append', () => {
 
   it('fails when the store is away (not_written)', async () => {
     const gate = await new TcpGate(new URL(inject('redisUrl'))).open();
-    const redis = await connectRedis(gate.url, silentLog);
+    const redis = await connectRedis(gate.url, silentLog, 300);
     await gate.shut();
     await expect(new Audit(redis, store.keys).append('t1', event)).rejects.toMatchObject({ code: 'not_written' });
     redis.destroy();

@@ -10,7 +10,7 @@ import { KeyRing } from './key-ring.js';
 
 const codec = new KeyRingCodec(KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`));
 
-describe(dataConverterFor, () => {
+describe('dataConverterFor', () => {
   it('names a converter that Temporal can load from the build', () => {
     expect(existsSync(failureConverterPath), 'npm run build comes before the tests').toBe(true);
     const loaded = loadDataConverter(dataConverterFor(codec));

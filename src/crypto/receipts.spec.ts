@@ -83,9 +83,9 @@ describe('Receipts', () => {
     expect(receipts.publicJwk()).toEqual({ kty: 'OKP', crv: 'Ed25519', x: first.x, kid: 'r1', alg: 'EdDSA', use: 'sig' });
   });
 
-  it('refuses to make a receipt with a claim missing', async () => {
+  it('refuses to make a receipt with a claim missing (claims_invalid)', async () => {
     const { decision: _, ...rest } = claims;
-    await expect(receipts.sign(rest as ReceiptClaims)).rejects.toThrow();
+    await expect(receipts.sign(rest as ReceiptClaims)).rejects.toMatchObject({ code: 'claims_invalid' });
   });
 });
 

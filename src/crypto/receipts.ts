@@ -67,8 +67,11 @@ export class Receipts {
     return new Receipts(first.kid, signingKey, verifyingKeys);
   }
 
+  /** @throws {ReceiptFault} `claims_invalid` */
   async sign(claims: ReceiptClaims): Promise<string> {
-    const payload = new TextEncoder().encode(JSON.stringify(claimsSchema.parse(claims)));
+    if (!claimsSchema.safeParse(claims).success)
+      throw new ReceiptFault('claims_invalid', 'these are not the claims of a receipt');
+    const payload = new TextEncoder().encode(JSON.stringify(claims));
     const header = { alg: 'EdDSA', kid: this.kid, typ: receiptType };
     return new CompactSign(payload).setProtectedHeader(header).sign(this.signingKey);
   }
@@ -113,11 +116,15 @@ const keySchema = z.looseObject({
 });
 type ReceiptKey = z.infer<typeof keySchema>;
 
+const keySetSchema = z.looseObject({ keys: z.array(keySchema).min(1) });
+
 function parseKeys(json: string): ReceiptKey[] {
-  const text = jsonOf(new TextEncoder().encode(json));
-  const keys = z.union([z.object({ keys: z.array(keySchema).min(1) }), keySchema]).safeParse(text);
-  if (!keys.success) throw new ReceiptFault('key_invalid', 'a receipt key is an Ed25519 JWK (kty OKP) with a kid');
-  return 'keys' in keys.data && Array.isArray(keys.data.keys) ? (keys.data.keys as ReceiptKey[]) : [keys.data as ReceiptKey];
+  const value = jsonOf(new TextEncoder().encode(json));
+  const set = keySetSchema.safeParse(value);
+  if (set.success) return set.data.keys;
+  const key = keySchema.safeParse(value);
+  if (key.success) return [key.data];
+  throw new ReceiptFault('key_invalid', 'a receipt key is an Ed25519 JWK (kty OKP) with a kid');
 }
 
 async function verifyingKeyOf(jwk: ReceiptKey): Promise<VerifyingKey> {

@@ -18,8 +18,8 @@ export interface Following {
 interface Topic {
   readonly followers: Set<Bell>;
   readonly listener: () => void;
-  /** Settled when the store confirmed the subscription. */
-  readonly subscribed: Promise<void>;
+  /** Settled when the store confirmed the subscription: the connection it is on. */
+  readonly subscribed: Promise<Redis>;
 }
 
 export class Changes {
@@ -41,10 +41,10 @@ export class Changes {
     try {
       await within(topic.subscribed);
     } catch (error) {
-      await this.leave(channel, topic, bell);
+      this.leave(channel, topic, bell);
       throw error;
     }
-    return { next: (timeoutMs) => bell.next(timeoutMs), close: () => this.leave(channel, topic, bell) };
+    return { next: (timeoutMs) => bell.next(timeoutMs), close: async () => this.leave(channel, topic, bell) };
   }
 
   async close(): Promise<void> {
@@ -58,24 +58,29 @@ export class Changes {
   private open(channel: string): Topic {
     const followers = new Set<Bell>();
     const listener = () => followers.forEach((bell) => bell.ring());
-    const subscribed = this.connected().then((redis) => redis.subscribe(channel, listener));
+    const subscribed = this.subscribe(channel, listener);
     const topic = { followers, listener, subscribed };
     subscribed.catch(() => this.forget(channel, topic));
     this.topics.set(channel, topic);
     return topic;
   }
 
-  private async leave(channel: string, topic: Topic, bell: Bell): Promise<void> {
+  private leave(channel: string, topic: Topic, bell: Bell): void {
     bell.silence();
     topic.followers.delete(bell);
     if (topic.followers.size > 0 || !this.forget(channel, topic)) return;
-    // By listener: a new topic may have subscribed to the same channel meanwhile.
-    const redis = await this.connection?.catch(() => undefined);
-    if (redis?.isReady === true) await within(redis.unsubscribe(channel, topic.listener)).catch(() => undefined);
+    // By listener: a new topic may have subscribed to the same channel meanwhile. Nobody waits for it: the store may be away.
+    topic.subscribed.then((redis) => redis.unsubscribe(channel, topic.listener)).catch(() => undefined);
   }
 
   private forget(channel: string, topic: Topic): boolean {
     return this.topics.get(channel) === topic && this.topics.delete(channel);
+  }
+
+  private async subscribe(channel: string, listener: () => void): Promise<Redis> {
+    const redis = await this.connected();
+    await redis.subscribe(channel, listener);
+    return redis;
   }
 
   private connected(): Promise<Redis> {

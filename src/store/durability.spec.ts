@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const production = { development: false, log: silentLog };
 
-describe(assertDurable, () => {
+describe('assertDurable', () => {
   it('accepts a store that keeps what it answered', async () => {
     await expect(assertDurable(redis, production)).resolves.toBeUndefined();
   });

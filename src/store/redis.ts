@@ -1,16 +1,14 @@
 /**
  * The connection to Redis or Valkey (design §7), and the check that it is durable enough to be trusted with the ledger.
  *
- * A command answers or rejects within {@link commandTimeoutMs}; the connection comes back by itself, for ever. A command that was
- * written and got no reply may have run: it is never sent again here.
+ * A command answers or rejects within five seconds; the connection comes back by itself, for ever. A command that was written and
+ * got no reply may have run: it is never sent again here.
  */
 
 import { createClient } from 'redis';
 
 /** Long enough for a disk that stalls on `appendfsync always`, short enough for an HTTP request to wait for. */
-const commandTimeoutMs = 5_000;
-/** A command that waits for the connection is dropped earlier than that: it must not run after its caller gave up. */
-const queueTimeoutMs = 4_500;
+const defaultTimeoutMs = 5_000;
 const connectTimeoutMs = 3_000;
 /** Finds a dead peer while nobody asks anything. */
 const pingIntervalMs = 10_000;
@@ -35,12 +33,13 @@ export interface StoreLog {
   warn(details: object, message: string): void;
 }
 
-function clientFor(url: string) {
+function clientFor(url: string, timeoutMs: number) {
   return createClient({
     url,
     RESP: 3,
     pingInterval: pingIntervalMs,
-    commandOptions: { timeout: queueTimeoutMs },
+    // A command that waits for the connection is dropped before its caller gives up: it must not run after that.
+    commandOptions: { timeout: 0.9 * timeoutMs },
     maintNotifications: 'disabled',
     socket: {
       connectTimeout: connectTimeoutMs,
@@ -51,10 +50,11 @@ function clientFor(url: string) {
 export type Redis = ReturnType<typeof clientFor>;
 
 /**
+ * @param timeoutMs for each command, and for the first connection
  * @throws {StoreFault} `unreachable` when the first connection does not come up in time; later losses are healed by reconnecting
  */
-export async function connectRedis(url: string, log: StoreLog): Promise<Redis> {
-  const redis = withDeadlines(clientFor(url));
+export async function connectRedis(url: string, log: StoreLog, timeoutMs = defaultTimeoutMs): Promise<Redis> {
+  const redis = withDeadlines(clientFor(url, timeoutMs), timeoutMs);
   let isLost = false;
   redis.on('error', (error: Error) => {
     if (!isLost) log.warn({ event: 'store_lost', reason: error.message }, 'the store is not reachable');
@@ -65,7 +65,7 @@ export async function connectRedis(url: string, log: StoreLog): Promise<Redis> {
     isLost = false;
   });
   try {
-    await within(redis.connect(), 'unreachable');
+    await within(redis.connect(), 'unreachable', timeoutMs);
   } catch (error) {
     redis.destroy();
     throw error;
@@ -75,10 +75,10 @@ export async function connectRedis(url: string, log: StoreLog): Promise<Redis> {
 
 /** A second connection with the same settings, for pub/sub; connected. */
 export async function duplicateRedis(redis: Redis): Promise<Redis> {
-  const second = withDeadlines(redis.duplicate());
+  const second = withDeadlines(redis.duplicate(), defaultTimeoutMs);
   second.on('error', () => undefined); // the first connection already says that the store is away
   try {
-    await within(second.connect(), 'unreachable');
+    await within(second.connect(), 'unreachable', defaultTimeoutMs);
   } catch (error) {
     second.destroy();
     throw error;
@@ -87,11 +87,15 @@ export async function duplicateRedis(redis: Redis): Promise<Redis> {
 }
 
 /** Bounds a wait for the store. */
-export async function within<T>(reply: Promise<T>, code: 'unreachable' | 'no_reply' = 'no_reply'): Promise<T> {
+export async function within<T>(
+  reply: Promise<T>,
+  code: 'unreachable' | 'no_reply' = 'no_reply',
+  timeoutMs = defaultTimeoutMs,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = code === 'no_reply' ? `the store did not reply within ${commandTimeoutMs} ms` : 'the store is not reachable';
-    timer = setTimeout(() => reject(new StoreFault(code, message)), commandTimeoutMs);
+    const message = code === 'no_reply' ? `the store did not reply within ${timeoutMs} ms` : 'the store is not reachable';
+    timer = setTimeout(() => reject(new StoreFault(code, message)), timeoutMs);
   });
   try {
     return await Promise.race([reply, late]);
@@ -104,10 +108,10 @@ export async function within<T>(reply: Promise<T>, code: 'unreachable' | 'no_rep
  * The client's own command timeout ends when a command is written, and its socket timeout is reset by every write: neither notices a
  * server that accepts commands and says nothing. The commands call `sendCommand` of the object behind the one that is handed out.
  */
-function withDeadlines(redis: Redis): Redis {
+function withDeadlines(redis: Redis, timeoutMs: number): Redis {
   // Not its prototype: that is the object behind only of what `createClient` returns, and for a duplicate the class of every client.
   const { _self: behind } = redis as unknown as { _self: { sendCommand(...args: unknown[]): Promise<unknown> } };
   const send = behind.sendCommand.bind(behind);
-  behind.sendCommand = (...args) => within(send(...args));
+  behind.sendCommand = (...args) => within(send(...args), 'no_reply', timeoutMs);
   return redis;
 }
