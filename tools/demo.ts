@@ -19,7 +19,7 @@ import {
   type EndedCall,
   type OpenConsent,
 } from './demo-call.js';
-import { launch, launcherUsage, readOptions, say, untilStopped, type LauncherOptions } from './launcher.js';
+import { launch, launcherUsage, readOptions, runUntilStopped, say, type LauncherOptions } from './launcher.js';
 import { anyPorts } from './ports.js';
 import { startStack, type Stack } from './stack.js';
 import { until } from './until.js';
@@ -43,12 +43,11 @@ try {
 
 async function interactive(wish: LauncherOptions): Promise<number> {
   const stack = await launch(wish);
-  const stopped = untilStopped(stack);
-  await present(stack);
-  const ended = await stopped;
-  say(ended === undefined ? 'stopping; what is parked stays parked' : `${ended} ended by itself; stopping`);
-  await stack.stop();
-  return ended === undefined ? 0 : 1;
+  try {
+    return await runUntilStopped(stack, present(stack));
+  } finally {
+    await stack.stop();
+  }
 }
 
 async function present(stack: Stack): Promise<void> {
@@ -64,21 +63,25 @@ async function present(stack: Stack): Promise<void> {
 /** Prints the question, and the outcome when there is one. */
 function show(stack: Stack, consent: OpenConsent): void {
   const { title } = consent.server;
-  console.log(`\n  ${title} asks before it goes on with ${consent.call.name} ${JSON.stringify(consent.call.arguments)}:`);
+  console.log(`\n  ${title} asks before it goes on with ${consent.call.name} ${visible(consent.call.arguments)}:`);
   for (const [key, { message, fields }] of Object.entries(consent.inputs)) {
-    console.log(`    ${key}: ${JSON.stringify(message)}`);
-    for (const field of fields) console.log(`      ${field.name} (${field.type}${field.required ? ', required' : ''})`);
+    console.log(`    ${visible(key)}: ${visible(message)}`);
+    for (const field of fields) console.log(`      ${visible(field.name)} (${field.type}${field.required ? ', required' : ''})`);
   }
   console.log(`\n  Answer it from another terminal:\n\n    ${curlLine(stack, consent)}\n`);
   void announceEnd(stack, consent.invocation);
 }
 
+/** A server's words for a terminal: control, bidirectional and invisible characters show as what they are. */
+function visible(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.replaceAll(/\p{C}/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+}
+
 async function announceEnd(stack: Stack, invocation: string): Promise<void> {
   const days = 24 * 3600 * 1000;
   const end = await until(() => endOf(stack, invocation), 14 * days, 'an outcome', 500);
-  say(
-    `${invocation}: ${end.outcome} (${end.reason}) after ${end.leg} legs and ${end.round} rounds: ${JSON.stringify(end.result)}`,
-  );
+  say(`${invocation}: ${end.outcome} (${end.reason}) after ${end.leg} legs and ${end.round} rounds: ${visible(end.result)}`);
   say('Ctrl-C stops everything');
 }
 
@@ -88,18 +91,18 @@ async function scripted(wish: LauncherOptions): Promise<number> {
   const since = (mark: number): number => Math.round(performance.now() - mark);
   let stack: Stack | undefined;
   try {
-    stack = await startStack({ ...wish, log: say, stateDir, ports: anyPorts });
+    stack = await startStack({ ...wish, log: say, stateDir, ports: anyPorts, space: `demo-${randomUUID()}` });
     const start = since(startedAt);
     const askedAt = performance.now();
     const invocation = await startCall(stack, randomUUID());
     const consent = await consentOf(stack, invocation);
     const ask = since(askedAt);
-    say(`asked: ${JSON.stringify(consent.inputs)}`);
+    say(`asked: ${visible(consent.inputs)}`);
     const answeredAt = performance.now();
     await giveAnswer(stack, consent);
     const end: EndedCall = await until(() => endOf(stack!, invocation), 60_000, 'an outcome');
     const answer = since(answeredAt);
-    say(`result: ${JSON.stringify(end.result)}`);
+    say(`result: ${visible(end.result)}`);
     const effects = await effectsOf(stack);
     await stack.stop();
     stack = undefined;

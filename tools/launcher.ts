@@ -71,18 +71,29 @@ export async function launch(options: LauncherOptions): Promise<Stack> {
   }
 }
 
-/** Resolves on Ctrl-C or SIGTERM, or when a process ended by itself: then with its name. A second signal ends at once. */
-export async function untilStopped(stack: Stack): Promise<string | undefined> {
-  return await new Promise((resolve) => {
+/**
+ * Resolves on Ctrl-C or SIGTERM with exit code 0, and with 1 when a process ended by itself or `meanwhile` failed. A second signal ends
+ * at once: the children's guards end them.
+ */
+export async function runUntilStopped(stack: Stack, meanwhile: Promise<void> = Promise.resolve()): Promise<number> {
+  const stopped = new Promise<number>((resolve) => {
     let isStopping = false;
     const onSignal = (): void => {
-      if (isStopping) process.exit(130); // the children's guards end them
+      if (isStopping) process.exit(130);
       isStopping = true;
-      resolve(undefined);
+      say('stopping; what is parked stays parked');
+      resolve(0);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-    for (const child of stack.children) void child.exited.then(() => resolve(child.name));
+    for (const child of stack.children) {
+      void child.exited.then(() => {
+        if (!isStopping) say(`${child.name} ended by itself; stopping. Its last words:\n${child.tail()}`);
+        resolve(1);
+      });
+    }
   });
+  await Promise.race([meanwhile, stopped]);
+  return await stopped;
 }
 
 /** Two launchers on one folder would start two servers on one database file. */

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 
-const usual = { temporal: 7233, ui: 8233, redis: 6379, api: 8080, worker: 8081, example: 7400 } as const;
+const usual = { temporal: 7233, ui: 8233, redis: 6379, api: 8080, worker: 8081, codec: 8082, example: 7400 } as const;
 export type PortName = keyof typeof usual;
 export const portNames = Object.keys(usual) as PortName[];
 

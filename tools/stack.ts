@@ -7,6 +7,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { startCodecRelay } from './codec-relay.js';
 import { DevSecrets } from './dev-secrets.js';
 import type { PortName, Ports } from './ports.js';
 import { startApi, startExample, startWorker, type Environment, type Running } from './processes.js';
@@ -23,6 +24,8 @@ export interface StackOptions {
   readonly redis?: string | undefined;
   /** A registry of one's own; default: one that holds the example server. */
   readonly servers?: string | undefined;
+  /** Task queue and key prefix of a run that shares nothing with others on the same Temporal and Redis. */
+  readonly space?: string;
 }
 
 export interface Stack {
@@ -55,8 +58,8 @@ async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[])
   const logDir = join(stateDir, 'logs');
   await mkdir(logDir, { recursive: true });
   const secrets = await DevSecrets.in(join(stateDir, 'secrets'));
-  const apiPort = await ports.of('api');
-  const { temporal, redis } = await startServices(options, apiPort, logDir, undo);
+  const codecPort = await ports.of('codec');
+  const { temporal, redis } = await startServices(options, codecPort, logDir, undo);
 
   const keep = async (name: PortName, starting: Promise<Running>): Promise<Running> => {
     const running = await starting;
@@ -73,25 +76,29 @@ async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[])
 
   const env: Environment = {
     PARLEY_ENV: 'development',
-    PARLEY_HTTP_PORT: String(apiPort),
+    PARLEY_HTTP_PORT: String(await ports.of('api')),
     PARLEY_WORKER_HTTP_PORT: String(await ports.of('worker')),
     PARLEY_SERVERS: options.servers ?? (await writeRegistry(stateDir, example.url)),
     TEMPORAL_ADDRESS: temporal.address,
     REDIS_URL: redis.address,
-    ...(temporal.uiUrl === undefined ? {} : { PARLEY_UI_ORIGIN: temporal.uiUrl }),
+    ...(options.space === undefined ? {} : { PARLEY_TASK_QUEUE: options.space, PARLEY_REDIS_PREFIX: options.space }),
     ...secrets.environment(),
   };
   const [worker, api] = await settled([
     keep('worker', startWorker(env, logFile('worker'))),
     keep('api', startApi(env, logFile('api'))),
   ]);
+  if (temporal.uiUrl !== undefined) {
+    const relay = await startCodecRelay(codecPort, temporal.uiUrl, api.url, secrets);
+    undo.push(() => relay.stop());
+  }
   const uiUrl = temporal.uiUrl === undefined ? {} : { uiUrl: temporal.uiUrl };
   return { apiUrl: api.url, exampleUrl: example.url, ...uiUrl, secrets, children: [api, worker, example] };
 }
 
 async function startServices(
   { log, ports, stateDir, ...given }: StackOptions,
-  apiPort: number,
+  codecPort: number,
   logDir: string,
   undo: (() => Promise<unknown>)[],
 ): Promise<{ temporal: Service; redis: Service }> {
@@ -108,7 +115,7 @@ async function startServices(
         dataDir: join(stateDir, 'temporal'),
         port: await ports.of('temporal'),
         uiPort: await ports.of('ui'),
-        uiCodecEndpoint: `http://127.0.0.1:${apiPort}/codec`,
+        uiCodecEndpoint: `http://127.0.0.1:${codecPort}/codec`,
         ...(given.temporal === undefined ? {} : { address: given.temporal }),
       }),
     ),

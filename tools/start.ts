@@ -1,6 +1,6 @@
 /** `npm start`: Parley and everything it needs, until Ctrl-C. */
 
-import { launch, launcherUsage, readOptions, say, untilStopped, type LauncherOptions } from './launcher.js';
+import { launch, launcherUsage, readOptions, say, runUntilStopped, type LauncherOptions } from './launcher.js';
 
 let options: LauncherOptions;
 try {
@@ -11,16 +11,20 @@ try {
 }
 
 try {
-  const stack = await launch(options);
-  say(`API ${stack.apiUrl}, documentation ${stack.apiUrl}/docs`);
-  if (stack.uiUrl !== undefined) say(`Temporal UI ${stack.uiUrl}`);
-  say('a token: npm run -s token -- --tenant t1 --sub user-1');
-  say('Ctrl-C stops everything; what is parked stays parked');
-  const ended = await untilStopped(stack);
-  say(ended === undefined ? 'stopping' : `${ended} ended by itself; stopping`);
-  await stack.stop();
-  process.exit(ended === undefined ? 0 : 1);
+  process.exit(await run(options));
 } catch (error) {
   console.error((error as Error).message);
   process.exit(1);
+}
+
+async function run(wish: LauncherOptions): Promise<number> {
+  const stack = await launch(wish);
+  try {
+    say(`API ${stack.apiUrl}, documentation ${stack.apiUrl}/docs`);
+    if (stack.uiUrl !== undefined) say(`Temporal UI ${stack.uiUrl}`);
+    say('a token: npm run -s token -- --tenant t1 --sub user-1');
+    return await runUntilStopped(stack);
+  } finally {
+    await stack.stop();
+  }
 }
