@@ -1,5 +1,5 @@
 /**
- * A bound call becomes a workflow: shown first, then put on the record, then started. Every step may be repeated under the same id, so a
+ * A bound call becomes a workflow: shown first, then put on the record and started. Every step may be repeated under the same id, so a
  * request that died half way is carried on by its repetition.
  */
 
@@ -17,13 +17,17 @@ export class Launching {
     private readonly workflows: CallWorkflows,
   ) {}
 
-  /** @throws {Problem} `temporal_unavailable`; {@link AuditFault}: nothing is started without a record of it */
+  /**
+   * @throws {Problem} `temporal_unavailable`
+   * @throws {AuditFault} the call may be started: the worker sends nothing that it cannot put on the record itself
+   */
   async launch(call: BoundCall): Promise<InvocationRecord> {
     const first = firstRecordOf(call);
-    const [isNew] = await Promise.all([this.records.create(first), this.recordStart(call)]);
+    const isNew = await this.records.create(first);
     const record = isNew ? first : ((await this.records.get(call.tenant, call.invocation)) ?? first);
     // A record that the workflow has written to proves that it was started. It may be past Temporal's retention: never start it again.
-    if (record.sequence === 0) await this.workflows.start(call);
+    const isStarted = record.sequence > 0;
+    await Promise.all([this.recordStart(call), isStarted ? undefined : this.workflows.start(call)]);
     return record;
   }
 

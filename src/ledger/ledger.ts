@@ -66,6 +66,9 @@ export class Ledger {
 
   /** The life of this store, made on first use. A store that was wiped answers another one, and calls bound to the old are lost. */
   async epoch(): Promise<string> {
+    // Every start of a call asks: one read, and a write only in a new store.
+    const known = await this.redis.get(this.keys.epoch());
+    if (known !== null) return known;
     await this.redis.set(this.keys.epoch(), randomUUID(), { condition: 'NX' });
     const epoch = await this.redis.get(this.keys.epoch());
     // Only a flush between the two commands ends here; the next caller makes a new epoch.
