@@ -64,12 +64,16 @@ describe('who may come in', () => {
 
     const stranger = generateKeyPairSync('ed25519').privateKey;
     const forged = new SignJWT(claims).setSubject('user-1').setIssuer(devIssuer).setAudience(devAudience).setExpirationTime('1h');
-    expect(await codeOf(withToken(await forged.setProtectedHeader({ alg: 'EdDSA', kid: 'issuer-1' }).sign(stranger)))).toBe('token_invalid');
+    expect(await codeOf(withToken(await forged.setProtectedHeader({ alg: 'EdDSA', kid: 'issuer-1' }).sign(stranger)))).toBe(
+      'token_invalid',
+    );
 
     const { x } = await api.secrets.issuerKey();
     const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: 'issuer-1' })).toString('base64url');
     const body = unsigned().encode().split('.')[1];
-    const mac = createHmac('sha256', Buffer.from(x ?? '', 'base64url')).update(`${head}.${body}`).digest('base64url');
+    const mac = createHmac('sha256', Buffer.from(x ?? '', 'base64url'))
+      .update(`${head}.${body}`)
+      .digest('base64url');
     expect(await codeOf(withToken(`${head}.${body}.${mac}`))).toBe('token_invalid');
   });
 
@@ -194,7 +198,9 @@ describe('the description', () => {
 
   it('names every route, and no other', () => {
     const document = describeApi(api.app);
-    const described = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`));
+    const described = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
     expect(routes().length).toBeGreaterThan(5);
     expect(described.sort()).toEqual([...new Set(routes())].sort());
   });

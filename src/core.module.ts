@@ -22,8 +22,11 @@ import { REDIS } from './store/redis.token.js';
 const RINGS = Symbol('rings');
 
 type Deps = FactoryProvider['inject'];
-const provide = <T>(token: FactoryProvider['provide'], inject: Deps, useFactory: (...deps: never[]) => T): FactoryProvider =>
-  ({ provide: token, inject: inject ?? [], useFactory: useFactory as FactoryProvider['useFactory'] });
+const provide = <T>(token: FactoryProvider['provide'], inject: Deps, useFactory: (...deps: never[]) => T): FactoryProvider => ({
+  provide: token,
+  inject: inject ?? [],
+  useFactory: useFactory as FactoryProvider['useFactory'],
+});
 
 const stands = [REDIS, Keys];
 const providers = [
@@ -36,7 +39,11 @@ const providers = [
   provide(Keys, [Config], ({ redis }: Config) => new Keys(redis.prefix)),
   provide(Ledger, stands, (redis: Redis, keys: Keys) => new Ledger(redis, keys)),
   provide(Audit, stands, (redis: Redis, keys: Keys) => new Audit(redis, keys)),
-  provide(Records, [...stands, Config], (redis: Redis, keys: Keys, { retentionMs }: Config) => new Records(redis, keys, { retentionMs })),
+  provide(
+    Records,
+    [...stands, Config],
+    (redis: Redis, keys: Keys, { retentionMs }: Config) => new Records(redis, keys, { retentionMs }),
+  ),
   provide(Changes, stands, (redis: Redis, keys: Keys) => new Changes(redis, keys)),
   provide(Idempotency, stands, (redis: Redis, keys: Keys) => new Idempotency(redis, keys)),
   provide(Catalog, [], () => new Catalog()),

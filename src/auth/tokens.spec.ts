@@ -36,25 +36,36 @@ afterAll(() => issuer.close());
 describe('Tokens', () => {
   it('takes tenant, subject, scopes and act_for from the token, and ignores scopes it does not know', async () => {
     const actor = await tokensFrom(jwksUrl).verify(await token({ scope: 'calls:write  openid audit:read', act_for: ['user-2'] }));
-    expect(actor).toEqual({ tenant: 't1', subject: 'user-1', scopes: new Set(['calls:write', 'audit:read']), actFor: ['user-2'] });
+    expect(actor).toEqual({
+      tenant: 't1',
+      subject: 'user-1',
+      scopes: new Set(['calls:write', 'audit:read']),
+      actFor: ['user-2'],
+    });
   });
 
   it('grants nothing to a token without scope', async () => {
     expect((await tokensFrom(jwksUrl).verify(await token({}))).scopes.size).toBe(0);
   });
 
-  it.each([{ tenant: undefined }, { tenant: 7 }, { sub: '' }, { scope: ['calls:write'] }, { act_for: 'user-2' }, { act_for: [7] }])(
-    'refuses the claims %j (token_invalid)',
-    async (claims) => {
-      await expect(tokensFrom(jwksUrl).verify(await token(claims))).rejects.toMatchObject({ code: 'token_invalid' });
-    },
-  );
+  it.each([
+    { tenant: undefined },
+    { tenant: 7 },
+    { sub: '' },
+    { scope: ['calls:write'] },
+    { act_for: 'user-2' },
+    { act_for: [7] },
+  ])('refuses the claims %j (token_invalid)', async (claims) => {
+    await expect(tokensFrom(jwksUrl).verify(await token(claims))).rejects.toMatchObject({ code: 'token_invalid' });
+  });
 
   it('refuses what is no token (token_invalid)', async () => {
     await expect(tokensFrom(jwksUrl).verify('a.b.c')).rejects.toMatchObject({ code: 'token_invalid' });
   });
 
   it('says that it is the issuer who is away (issuer_unavailable)', async () => {
-    await expect(tokensFrom('http://127.0.0.1:1/jwks').verify(await token({}))).rejects.toMatchObject({ code: 'issuer_unavailable' });
+    await expect(tokensFrom('http://127.0.0.1:1/jwks').verify(await token({}))).rejects.toMatchObject({
+      code: 'issuer_unavailable',
+    });
   });
 });

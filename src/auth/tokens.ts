@@ -66,6 +66,7 @@ function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof errors.JWTExpired) return new Problem('token_expired');
   // jose reports an issuer's failure with its base class, and lets the failure of fetch itself pass.
-  const isIssuers = error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC';
+  const isIssuers =
+    error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError) || error.code === 'ERR_JOSE_GENERIC';
   return new Problem(isIssuers ? 'issuer_unavailable' : 'token_invalid');
 }

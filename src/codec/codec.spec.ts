@@ -55,5 +55,4 @@ describe('the codec server', () => {
     expect((await preflight('/codec/decode', 'https://evil.example')).headers.get('access-control-allow-origin')).toBeNull();
     expect((await preflight('/v1/servers', uiOrigin)).headers.get('access-control-allow-origin')).toBeNull();
   });
-
 });

@@ -24,7 +24,10 @@ describe('Config', () => {
   it('is production unless it is told otherwise', () => expect(Config.read('api', sound).development).toBe(false));
 
   it('derives both queues from one name', () => {
-    expect(Config.read('api', { ...sound, PARLEY_TASK_QUEUE: 'q' }).temporal).toMatchObject({ callsQueue: 'q-calls', legsQueue: 'q-legs' });
+    expect(Config.read('api', { ...sound, PARLEY_TASK_QUEUE: 'q' }).temporal).toMatchObject({
+      callsQueue: 'q-calls',
+      legsQueue: 'q-legs',
+    });
   });
 
   it('gives each process its own port', () => {
@@ -56,8 +59,8 @@ describe('Config', () => {
     ['PARLEY_LOG_LEVEL', 'expected one of trace, debug, info, warn, error, fatal, silent'],
     ['PARLEY_RETENTION', 'expected an ISO 8601 duration such as P30D'],
     ['REDIS_URL', 'expected a URL that starts with redis:// or rediss://'],
-    ['PARLEY_JWKS_FILE', 'PARLEY_JWKS_URL: or PARLEY_JWKS_FILE: exactly one of the two must be set'],
-    ['PARLEY_SEAL_KEYS_FILE', 'PARLEY_SEAL_KEYS: and PARLEY_SEAL_KEYS_FILE are both set; set one'],
+    ['PARLEY_JWKS_FILE', 'PARLEY_JWKS_URL: set exactly one of it and PARLEY_JWKS_FILE'],
+    ['PARLEY_SEAL_KEYS_FILE', 'PARLEY_SEAL_KEYS: set exactly one of it and PARLEY_SEAL_KEYS_FILE'],
     ['PARLEY_UI_ORIGIN', 'expected a URL that starts with https:// or http://'],
   ])('never prints the value of a malformed %s', (name, expected) => {
     const fault = complaintsOf({ ...sound, [name]: 'hunter2' });

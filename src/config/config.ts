@@ -117,7 +117,7 @@ function readAuth(reader: Reader): AuthConfig {
   const url = reader.url('PARLEY_JWKS_URL', ['https:', 'http:']);
   const file = reader.optional('PARLEY_JWKS_FILE');
   if ((url === undefined) === (file === undefined)) {
-    reader.complain('PARLEY_JWKS_URL', 'or PARLEY_JWKS_FILE: exactly one of the two must be set');
+    reader.complain('PARLEY_JWKS_URL', 'set exactly one of it and PARLEY_JWKS_FILE');
   }
   return {
     jwks: url !== undefined ? { url } : { file: file ?? '' },
@@ -154,12 +154,15 @@ class Reader {
   secret(name: string, form: string): Secret {
     const file = this.optional(`${name}_FILE`);
     const value = this.optional(name);
-    if (file !== undefined && value !== undefined) this.complain(name, `and ${name}_FILE are both set; set one`);
+    if (file !== undefined && value !== undefined) this.complain(name, `set exactly one of it and ${name}_FILE`);
     if (file === undefined) return new Secret(value ?? this.required(name, `${form} (or ${name}_FILE: a file that holds it)`));
     try {
       return new Secret(readFileSync(file, 'utf8').trim());
     } catch (error) {
-      this.complain(`${name}_FILE`, `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); expected ${form} in it`);
+      this.complain(
+        `${name}_FILE`,
+        `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); expected ${form} in it`,
+      );
       return new Secret('');
     }
   }
@@ -196,7 +199,8 @@ class Reader {
 
   origin(name: string): string | undefined {
     const value = this.url(name, ['https:', 'http:']);
-    if (value !== undefined && new URL(value).origin !== value) this.complain(name, 'expected an origin: scheme, host and port, nothing after');
+    if (value !== undefined && new URL(value).origin !== value)
+      this.complain(name, 'expected an origin: scheme, host and port, nothing after');
     return value;
   }
 }

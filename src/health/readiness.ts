@@ -42,7 +42,10 @@ export class Readiness {
   /** Probes until everything has answered once. Resolves at once when the process is told to stop. */
   async untilReady(): Promise<void> {
     while (this.state === 'starting') {
-      this.store ||= await this.redis.ping().then(() => true, () => false);
+      this.store ||= await this.redis.ping().then(
+        () => true,
+        () => false,
+      );
       this.temporal ||= await this.temporalServer.isReachable();
       if (this.state === 'starting') await sleep(probeIntervalMs, undefined, { signal: this.stopping }).catch(() => undefined);
     }

@@ -36,7 +36,9 @@ export function describeFault(fault: unknown): object {
 
 /** Nest's own words: how it wires itself is a detail for `debug`, its complaints keep their level. */
 export function nestLoggerOf(log: Log): LoggerService {
-  const at = (level: 'debug' | 'warn' | 'error') => (text: unknown, ...rest: unknown[]) =>
-    log[level]({ event: 'nest', context: rest.at(-1) }, String(text));
+  const at =
+    (level: 'debug' | 'warn' | 'error') =>
+    (text: unknown, ...rest: unknown[]) =>
+      log[level]({ event: 'nest', context: rest.at(-1) }, String(text));
   return { log: at('debug'), debug: at('debug'), verbose: at('debug'), warn: at('warn'), error: at('error'), fatal: at('error') };
 }

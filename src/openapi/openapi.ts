@@ -11,7 +11,11 @@ function standardSchemaConverter(schema: unknown, { schemaType }: { schemaType: 
 }
 
 function converted(schema: z.ZodType, io: 'input' | 'output') {
-  const { $schema: _, $defs = {}, ...own } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, unrepresentable: 'any' }) as Record<string, unknown>;
+  const {
+    $schema: _,
+    $defs = {},
+    ...own
+  } = z.toJSONSchema(schema, { target: 'draft-2020-12', io, unrepresentable: 'any' }) as Record<string, unknown>;
   return { schema: own, components: $defs as Record<string, object> };
 }
 

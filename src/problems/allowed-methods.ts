@@ -15,7 +15,9 @@ export function routeLayersOf(app: unknown): readonly RouteLayer[] {
 /** @returns upper-case method names, none when no route has the path */
 export function allowedMethods(request: Request): string[] {
   const layers = routeLayersOf(request.app).filter((layer) => layer.route !== undefined && matches(layer, request.path));
-  return [...new Set(layers.flatMap((layer) => Object.keys(layer.route?.methods ?? {})))].map((name) => name.toUpperCase()).sort();
+  return [...new Set(layers.flatMap((layer) => Object.keys(layer.route?.methods ?? {})))]
+    .map((name) => name.toUpperCase())
+    .sort();
 }
 
 function matches(layer: RouteLayer, path: string): boolean {

@@ -8,7 +8,7 @@ import { allowedMethods } from './allowed-methods.js';
 import { Problem } from './problem.js';
 
 /** Reconnecting to the store takes about a second. */
-const retryAfterSeconds = 2;
+const storeRetryAfterSeconds = 2;
 
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
@@ -26,7 +26,7 @@ export class ProblemFilter implements ExceptionFilter {
   private problemOf(thrown: unknown, request: Request, response: Response): Problem {
     if (thrown instanceof Problem) return thrown;
     if (thrown instanceof HttpException && thrown.getStatus() < 500) return problemOfNest(thrown, request, response);
-    if (isStoreOutage(thrown)) return new Problem('store_unavailable', { retryAfterSeconds });
+    if (isStoreOutage(thrown)) return new Problem('store_unavailable', { retryAfterSeconds: storeRetryAfterSeconds });
     this.log.error({ event: 'fault', method: request.method, route: routeOf(request), err: thrown }, 'unexpected error');
     return new Problem('internal');
   }

@@ -26,7 +26,11 @@ export function Problems(...said: ProblemCode[]): MethodDecorator & ClassDecorat
     ...[...statuses].map((status) => {
       const here = said.filter((code) => problemCodes[code].status === status);
       const description = here.map((code) => `\`${code}\`: ${problemCodes[code].title}.`).join(' ');
-      return ApiResponse({ status, description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } });
+      return ApiResponse({
+        status,
+        description,
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      });
     }),
   );
 }

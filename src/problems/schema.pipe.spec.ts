@@ -13,7 +13,10 @@ const refusalOf = async (schema: z.ZodType, value: unknown, type?: 'query') =>
 
 describe('SchemaPipe', () => {
   it('points at every unknown member, escaped as RFC 6901 has it', async () => {
-    const problem = await refusalOf(z.strictObject({ in: z.strictObject({}) }), JSON.parse('{"in":{"a/b":1,"c~d":2},"__proto__":3}'));
+    const problem = await refusalOf(
+      z.strictObject({ in: z.strictObject({}) }),
+      JSON.parse('{"in":{"a/b":1,"c~d":2},"__proto__":3}'),
+    );
     expect(problem?.code).toBe('body_invalid');
     expect(problem?.extra.errors).toEqual(
       expect.arrayContaining([
@@ -33,7 +36,10 @@ describe('SchemaPipe', () => {
   });
 
   it('bounds the reply to a body that is wrong everywhere', async () => {
-    const problem = await refusalOf(z.array(z.string()), Array.from({ length: 1000 }, () => 1));
+    const problem = await refusalOf(
+      z.array(z.string()),
+      Array.from({ length: 1000 }, () => 1),
+    );
     expect(problem?.extra.errors).toHaveLength(50);
     const long = await refusalOf(z.strictObject({}), { ['x'.repeat(9999)]: 1 });
     expect(long?.extra.errors?.[0]?.pointer.length).toBeLessThan(300);

@@ -33,7 +33,11 @@ export class SchemaPipe implements PipeTransform {
 function fieldErrorsOf(issue: Issue): FieldError[] {
   const path = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part));
   if (issue.code === 'unrecognized_keys') {
-    return (issue.keys ?? []).map((key) => ({ pointer: pointer([...path, key]), code: 'unknown_member', message: 'is not known here' }));
+    return (issue.keys ?? []).map((key) => ({
+      pointer: pointer([...path, key]),
+      code: 'unknown_member',
+      message: 'is not known here',
+    }));
   }
   return [{ pointer: pointer(path), code: issue.code ?? 'invalid', message: issue.message }];
 }

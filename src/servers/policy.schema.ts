@@ -16,7 +16,8 @@ export function duration(example: string, mostMs: number) {
   return z.string({ error: expected }).transform((text, context) => {
     const ms = parseDurationMs(text);
     if (ms === undefined) context.addIssue({ code: 'custom', message: expected });
-    else if (ms < 1 || ms > mostMs) context.addIssue({ code: 'custom', message: `${expected}, longer than nothing and at most ${mostMs / 1000} seconds` });
+    else if (ms < 1 || ms > mostMs)
+      context.addIssue({ code: 'custom', message: `${expected}, longer than nothing and at most ${mostMs / 1000} seconds` });
     else return ms;
     return z.NEVER;
   });
@@ -61,7 +62,17 @@ export const policySchema = z
   .partial();
 
 export function policyOf(written: z.output<typeof policySchema> = {}): Policy {
-  const { pollInitial, pollMax, legDeadline, roundDeadline, callDeadline, connectBackoffInitial, connectBackoffMax, gate, ...same } = written;
+  const {
+    pollInitial,
+    pollMax,
+    legDeadline,
+    roundDeadline,
+    callDeadline,
+    connectBackoffInitial,
+    connectBackoffMax,
+    gate,
+    ...same
+  } = written;
   return {
     ...defaultPolicy,
     ...definedIn(same),

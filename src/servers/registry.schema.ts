@@ -12,16 +12,14 @@ const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, conte
   const complain = (message: string) => context.addIssue({ code: 'custom', message });
   if (!URL.canParse(text)) return complain('expected a URL such as https://mcp.example.com/mcp');
   const url = new URL(text);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopbackHosts.has(url.hostname))) complain('expected https (http only to localhost)');
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopbackHosts.has(url.hostname)))
+    complain('expected https (http only to localhost)');
   if (url.username !== '' || url.password !== '') complain('expected no user or password in the URL; use credential');
   if (url.hash !== '') complain('expected a URL without fragment');
 });
 
 const credentialSchema = z.union(
-  [
-    z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }),
-    z.strictObject({ file: z.string().min(1) }),
-  ],
+  [z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }), z.strictObject({ file: z.string().min(1) })],
   { error: credentialExpected },
 );
 

@@ -44,7 +44,11 @@ export class Registry {
     const source = new YamlSource(text);
     if (source.faults.length > 0) throw new RegistryFault(file, source.faults);
     const written = registrySchema.safeParse(source.value());
-    if (!written.success) throw new RegistryFault(file, written.error.issues.flatMap((issue) => complaintsAbout(issue, source)));
+    if (!written.success)
+      throw new RegistryFault(
+        file,
+        written.error.issues.flatMap((issue) => complaintsAbout(issue, source)),
+      );
     const repeated = repetitionsIn(written.data.servers, source);
     if (repeated.length > 0) throw new RegistryFault(file, repeated);
     return new Registry(written.data.servers.map(entryOf));
