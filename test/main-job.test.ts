@@ -156,7 +156,7 @@ describe('a call that asks', () => {
   });
 
   it('waits for a server that answers with its state alone, without asking anybody', async () => {
-    const id = await start(parley, { tool: 'report', arguments: { title: 'Q3' } });
+    const id = await start(parley, { tool: 'report', arguments: { about: 'Q3' } });
     const closed = await outcome(parley, id);
     expect(closed, JSON.stringify(closed.problem)).toMatchObject({ outcome: 'completed', leg: 3, round: 2 });
     const legs = parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));

@@ -36,6 +36,8 @@ export interface Service {
   /** Temporal's web interface, when this launcher started it. */
   readonly uiUrl?: string;
   stop(): Promise<void>;
+  /** Ends it with SIGKILL and keeps its data: what a power cut does. Leaves alone what it did not start. */
+  kill(): Promise<void>;
 }
 
 /** Whoever asked for a service that is not there gets the ways to have it, never a silent substitute. */
@@ -71,7 +73,7 @@ export async function findOrBringTemporal(options: TemporalOptions): Promise<Ser
     await ready(child, () => temporalAnswers(address, namespace, 30_000, () => child.isRunning));
     log(`Temporal: ${program.from}, at ${address}`);
     const uiUrl = options.uiPort === undefined ? {} : { uiUrl: `http://127.0.0.1:${options.uiPort}` };
-    return { address, ...uiUrl, stop: async () => void (await child.stop()) };
+    return { address, ...uiUrl, stop: async () => void (await child.stop()), kill: async () => void (await child.kill()) };
   });
 }
 
@@ -95,7 +97,7 @@ export async function findOrBringRedis(options: ServiceOptions): Promise<Service
     const address = `redis://127.0.0.1:${port}`;
     await ready(child, () => redisAnswers(address, 30_000, () => child.isRunning));
     log(`Redis: ${program.from}, at ${address}`);
-    return { address, stop: async () => void (await child.stop(), await forget()) };
+    return { address, stop: async () => void (await child.stop(), await forget()), kill: async () => void (await child.kill()) };
   });
 }
 
@@ -188,7 +190,7 @@ async function redisAnswers(url: string, timeoutMs: number, isAlive: () => boole
 }
 
 function adopted(address: string): Service {
-  return { address, stop: async () => {} };
+  return { address, stop: async () => {}, kill: async () => {} };
 }
 
 function unreachable(service: string, address: string) {

@@ -101,7 +101,7 @@ export async function accept(parley: Parley, consent: any, contents: Record<stri
 export async function auditOf(parley: Parley, id: string): Promise<any[]> {
   const events: any[] = [];
   for (let after = ''; ; ) {
-    const reply = await parley.api(`/v1/audit?limit=100${after === '' ? '' : `&cursor=${encodeURIComponent(after)}`}`);
+    const reply = await parley.api(`/v1/audit?limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
     expect(reply.status, reply.text).toBe(200);
     events.push(...reply.body.items);
     if (reply.body.next === null) return events.filter((event) => event.invocation === id);

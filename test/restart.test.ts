@@ -1,0 +1,120 @@
+/** Promise 2: a parked call costs no process. Everything is killed between the question and the answer, and nothing is lost. */
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { freePort } from '../tools/ports.js';
+import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
+import { accept, answer, asked, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
+import { startParley, type Parley } from './harness/parley.js';
+
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).toReversed()) await step();
+});
+
+async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promise<Parley> {
+  const parley = await startParley(options);
+  undo.push(() => parley.stop());
+  return parley;
+}
+
+const yes = { target: { action: 'accept', content: deployTo('staging').target } };
+const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
+const legs = (parley: Parley, id: string) =>
+  parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
+
+describe('a parked call', () => {
+  it('survives SIGKILL of the API, the worker, Temporal and the store, and its answer counts once [P1] [P2]', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-restart-'));
+    undo.push(() => rm(dir, { recursive: true, force: true }));
+    const ports = { temporal: await freePort(), redis: await freePort() };
+    const services: Service[] = [];
+    undo.push(async () => Promise.all(services.map((service) => service.stop())));
+    const bring = async (): Promise<void> => {
+      const log = (): void => {};
+      services.push(
+        await findOrBringTemporal({ log, dataDir: join(dir, 'temporal'), port: ports.temporal }),
+        await findOrBringRedis({ log, dataDir: join(dir, 'redis'), port: ports.redis }),
+      );
+    };
+    await bring();
+    const parley = await parleyOf({
+      env: { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, REDIS_URL: `redis://127.0.0.1:${ports.redis}` },
+    });
+    const id = await start(parley, deploy);
+    const consent = await asked(parley, id);
+    const short = await start(parley, { ...deploy, policy: { roundDeadline: 'PT2S' } });
+    await asked(parley, short);
+
+    await Promise.all([parley.process('api').kill(), parley.process('worker').kill()]);
+    await Promise.all(services.splice(0).map((service) => service.kill()));
+    await bring();
+    await Promise.all([parley.start('api'), parley.start('worker')]);
+
+    expect(await invocation(parley, id)).toMatchObject({ status: 'awaiting_input', consent: consent.id, round: 1 });
+    expect((await parley.api(`/v1/consents/${consent.id}`)).body).toEqual(consent);
+    await accept(parley, consent, deployTo('production'));
+    const closed = await outcome(parley, id);
+    expect(closed.result.content[0].text).toBe('build-3 was deployed to production');
+    expect(legs(parley, id)).toHaveLength(2);
+    expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
+    // A deadline is a timer, not a process: the other call has expired meanwhile or does now.
+    expect(await outcome(parley, short)).toMatchObject({ outcome: 'expired', reason: 'round_deadline' });
+  }, 90_000);
+
+  it('goes through three rounds with a worker killed after each question [P2]', async () => {
+    const parley = await parleyOf();
+    const id = await start(parley, { tool: 'onboard', arguments: { company: 'Acme' } });
+    const rounds = [
+      { person: { name: 'Ada', email: 'ada@example.com', startsOn: '2027-01-04' } },
+      { job: { team: 'run', level: 'l1', skills: ['go'] } },
+      { terms: { salary: 1, daysOff: 20, signed: true } },
+    ];
+    for (const [index, contents] of rounds.entries()) {
+      const consent = await asked(parley, id, index + 1);
+      await parley.restartWorker('kill');
+      await accept(parley, consent, contents);
+    }
+    expect(await outcome(parley, id, 30_000)).toMatchObject({ outcome: 'completed', leg: 4 });
+    expect(legs(parley, id)).toHaveLength(4);
+    expect(parley.example.effects().byTool).toEqual({ onboard: 1 });
+  }, 120_000);
+});
+
+describe('the API without a worker', () => {
+  it('takes a call and an answer with 202, and both count when a worker comes [P2] [P3]', async () => {
+    const parley = await parleyOf();
+    const parked = await start(parley, deploy);
+    const consent = await asked(parley, parked);
+    await parley.process('worker').stop();
+
+    const reply = await answer(parley, consent, yes, { key: 'while away' });
+    expect(reply.status, reply.text).toBe(202);
+    expect(reply.body).toMatchObject({ verdict: 'pending', consent: consent.id, receipt: { id: expect.any(String) } });
+    const started = await post(parley, { ...deploy, waitSeconds: 1 });
+    expect(started.status).toBe(202);
+    expect(started.body).toMatchObject({ status: 'sending', leg: 1, outcome: null });
+    expect(legs(parley, started.body.id)).toHaveLength(0);
+
+    await parley.start('worker');
+    expect(await outcome(parley, parked)).toMatchObject({ outcome: 'completed', leg: 2 });
+    await accept(parley, await asked(parley, started.body.id), deployTo('staging'));
+    expect(await outcome(parley, started.body.id)).toMatchObject({ outcome: 'completed' });
+    expect(parley.example.effects().byTool).toEqual({ deploy: 2 });
+  }, 90_000);
+
+  it('stops cleanly, and so does a worker: not ready first, then exit 0 [P2]', async () => {
+    const parley = await parleyOf();
+    const id = await start(parley, deploy);
+    await asked(parley, id);
+    const worker = parley.urls.worker;
+    expect((await fetch(`${worker}/health/ready`)).status).toBe(200);
+    const exits = await Promise.all([parley.process('worker').stop(), parley.process('api').stop()]);
+    expect(exits).toEqual([
+      { code: 0, signal: null },
+      { code: 0, signal: null },
+    ]);
+  }, 60_000);
+});
