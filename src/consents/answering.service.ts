@@ -94,10 +94,7 @@ export class AnsweringService {
     isFirst: boolean,
   ): Promise<AnsweredBody['verdict']> {
     const { tenant, invocation } = consent;
-    const [delivery] = await Promise.all([
-      this.workflows.answer(invocation, signed.answer),
-      this.signer.save(consent, signed),
-    ]);
+    const [delivery] = await Promise.all([this.workflows.answer(invocation, signed.answer), this.signer.save(consent, signed)]);
     // A call that has ended knows only answers that were given before: a repeat may ask it for the verdict on the first attempt.
     const mayBeKnown = delivery === 'sent' || !isFirst;
     const verdict = mayBeKnown ? await this.workflows.verdict(tenant, invocation, signed.answer.answerId) : 'unknown';

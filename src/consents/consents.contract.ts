@@ -5,7 +5,12 @@ import { methods } from '../../domain/call.js';
 import { consentStatuses } from '../../domain/consent.js';
 import type { FormField } from '../../domain/form.js';
 
-const field = { name: z.string(), title: z.string().exactOptional(), description: z.string().exactOptional(), required: z.boolean() };
+const field = {
+  name: z.string(),
+  title: z.string().exactOptional(),
+  description: z.string().exactOptional(),
+  required: z.boolean(),
+};
 const options = z.array(z.object({ value: z.string(), title: z.string() }));
 const count = z.int().min(0);
 

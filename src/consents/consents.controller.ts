@@ -45,7 +45,11 @@ export class ConsentsController {
   @ApiOperation({ summary: 'Decide: one response for every input of the round' })
   @ApiIdempotent()
   @ApiResponse({ status: 200, standardSchema: AnsweredBody, description: 'The answer counts' })
-  @ApiResponse({ status: 202, standardSchema: AnsweredBody, description: 'The answer is stored; no worker is up to say whether it counts' })
+  @ApiResponse({
+    status: 202,
+    standardSchema: AnsweredBody,
+    description: 'The answer is stored; no worker is up to say whether it counts',
+  })
   @Problems('consent_unknown', 'consent_answered', 'consent_withdrawn', 'consent_expired', 'answer_mismatch', 'answer_invalid')
   @Problems('text_not_unicode', 'idempotency_key_missing', 'idempotency_key_reused', 'temporal_unavailable', 'store_unavailable')
   @SerializeOptions({ schema: AnsweredBody })

@@ -17,7 +17,9 @@ let api: ApiInProcess;
 beforeAll(async () => {
   server = await scriptedServer([tool('deploy')], (_, reply) => reply.result({}));
   api = await startApiInProcess({
-    servers: [{ id: 'scripted', title: 'Scripted', transport: 'streamable-http', url: server.url, policy: { maxAnswerBytes: 2048 } }],
+    servers: [
+      { id: 'scripted', title: 'Scripted', transport: 'streamable-http', url: server.url, policy: { maxAnswerBytes: 2048 } },
+    ],
   });
 });
 afterAll(async () => {
@@ -35,7 +37,15 @@ const view: ConsentView = {
       kind: 'form',
       message: 'Where to?',
       fields: [
-        { name: 'environment', type: 'select', required: true, options: [{ value: 'staging', title: 'Staging' }, { value: 'prod', title: 'Production' }] },
+        {
+          name: 'environment',
+          type: 'select',
+          required: true,
+          options: [
+            { value: 'staging', title: 'Staging' },
+            { value: 'prod', title: 'Production' },
+          ],
+        },
         { name: 'replicas', type: 'integer', required: false, minimum: 1, maximum: 9 },
       ],
     },
@@ -78,14 +88,17 @@ async function open(more: Partial<ConsentRecord> = {}): Promise<ConsentRecord> {
   return record;
 }
 
-const answer = (id: ConsentId, body = good, headers: Record<string, string> = {}) => post(`/v1/consents/${id}/answer`, body, headers);
+const answer = (id: ConsentId, body = good, headers: Record<string, string> = {}) =>
+  post(`/v1/consents/${id}/answer`, body, headers);
 // oxlint-disable-next-line typescript/no-explicit-any
 const bodyOf = async (reply: Response) => (await reply.json()) as any;
 
 async function refusalOf(consent: ConsentId): Promise<string | undefined> {
   let after: string | null = null;
   for (;;) {
-    const page: Awaited<ReturnType<Audit['list']>> = await api.app.get(Audit).list('t1', { limit: 100, ...(after !== null && { after }) });
+    const page: Awaited<ReturnType<Audit['list']>> = await api.app
+      .get(Audit)
+      .list('t1', { limit: 100, ...(after !== null && { after }) });
     const found = page.items.find((entry) => entry.type === 'answer_refused' && entry.consent === consent);
     if (found !== undefined || page.next === null) return found?.code;
     after = page.next;
@@ -98,8 +111,14 @@ describe('the inbox', () => {
     const reply = await api.fetch(`/v1/consents/${record.id}`);
     const text = await reply.text();
     expect(JSON.parse(text)).toMatchObject({
-      id: record.id, invocation: record.invocation, status: 'open', round: 1, digest,
-      server: view.server, call: view.call, effect: view.effect,
+      id: record.id,
+      invocation: record.invocation,
+      status: 'open',
+      round: 1,
+      digest,
+      server: view.server,
+      call: view.call,
+      effect: view.effect,
       inputs: { target: { kind: 'form', message: 'Where to?', fields: view.inputs[0]?.fields } },
       deadline: new Date(record.deadlineAt).toISOString(),
     });
@@ -109,7 +128,8 @@ describe('the inbox', () => {
   it('lists the open ones, newest first; a closed one is shown at its address only', async () => {
     const first = await open();
     const second = await open({ openedAt: Date.now() + 1 });
-    const ids = async () => (await bodyOf(await api.fetch('/v1/consents?limit=100'))).items.map((each: { id: string }) => each.id);
+    const ids = async () =>
+      (await bodyOf(await api.fetch('/v1/consents?limit=100'))).items.map((each: { id: string }) => each.id);
     expect((await ids()).slice(0, 2)).toEqual([second.id, first.id]);
     await records().closeConsent('t1', second.id, 'withdrawn', Date.now());
     expect(await ids()).not.toContain(second.id);
@@ -142,11 +162,21 @@ describe('an answer', () => {
     const body = await bodyOf(reply);
     expect(body).toMatchObject({ verdict: 'pending', consent: record.id, invocation: record.invocation, answer: 'k1' });
     expect(await api.app.get(Receipts).verify(body.receipt.jws)).toMatchObject({
-      id: body.receipt.id, tenant: 't1', invocation: record.invocation, consent: record.id, round: 1, subject: 'user-1',
-      decision: 'accept', viewDigest: digest, paramsDigest: record.paramsDigest,
+      id: body.receipt.id,
+      tenant: 't1',
+      invocation: record.invocation,
+      consent: record.id,
+      round: 1,
+      subject: 'user-1',
+      decision: 'accept',
+      viewDigest: digest,
+      paramsDigest: record.paramsDigest,
     });
     expect(await bodyOf(await api.fetch(`/v1/receipts/${body.receipt.id}`))).toEqual({
-      id: body.receipt.id, jws: body.receipt.jws, subject: 'user-1', invocation: record.invocation,
+      id: body.receipt.id,
+      jws: body.receipt.jws,
+      subject: 'user-1',
+      invocation: record.invocation,
     });
   });
 
@@ -224,7 +254,11 @@ describe('an answer', () => {
     ['no responses', `{"digest":"${digest}"}`, 'body_invalid'],
     ['an unknown member', `{"digest":"${digest}","responses":{},"actor":"user-2"}`, 'body_invalid'],
     ['half a surrogate pair', good.replace('staging', '\\ud800'), 'text_not_unicode'],
-    ['too much', JSON.stringify({ digest, responses: { target: { action: 'accept', content: { environment: 'x'.repeat(4096) } } } }), 'answer_invalid'],
+    [
+      'too much',
+      JSON.stringify({ digest, responses: { target: { action: 'accept', content: { environment: 'x'.repeat(4096) } } } }),
+      'answer_invalid',
+    ],
   ])('with %s is refused (%s)', async (_, body, code) => {
     const { id } = await open();
     expect((await bodyOf(await answer(id, body))).code).toBe(code);

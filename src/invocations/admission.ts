@@ -1,5 +1,6 @@
 /** Whether a call may be started at all: everything that can be said no to before anything is stored (issue: "nothing started"). */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Method } from '../../domain/call.js';
 import { parseDurationMs } from '../../domain/duration.js';
@@ -28,6 +29,8 @@ export interface AdmittedCall {
 const catalogAgeMs = 60_000;
 /** A tool that is not on that list may be new: the list is read again, but not more often than this. */
 const refreshedCatalogAgeMs = 2_000;
+/** A server that is slow to say what it offers must not hold up the reply: a start is durable without it. */
+const catalogPatienceMs = 2_000;
 
 @Injectable()
 export class Admission {
@@ -61,15 +64,21 @@ export class Admission {
   }
 
   private async requireTool(server: ServerEntry, name: string): Promise<void> {
+    const patience = new AbortController();
+    const late = sleep(catalogPatienceMs, true, { signal: patience.signal }).catch(() => true);
+    const mayExist = await Promise.race([this.mayExist(server, name), late]);
+    patience.abort();
+    if (!mayExist) throw new Problem('tool_unknown');
+  }
+
+  /** @returns true also when the server cannot be asked right now: it may be back in a moment, so that is the worker's to judge */
+  private async mayExist(server: ServerEntry, name: string): Promise<boolean> {
     try {
-      if (await this.offers(server, name, catalogAgeMs)) return;
-      if (await this.offers(server, name, refreshedCatalogAgeMs)) return;
+      return (await this.offers(server, name, catalogAgeMs)) || (await this.offers(server, name, refreshedCatalogAgeMs));
     } catch (error) {
-      // A server that cannot be asked right now is the worker's to judge: it may be back in a moment.
-      if (error instanceof CatalogFault || error instanceof CredentialFault) return;
+      if (error instanceof CatalogFault || error instanceof CredentialFault) return true;
       throw error;
     }
-    throw new Problem('tool_unknown');
   }
 
   private async offers(server: ServerEntry, name: string, maxAgeMs: number): Promise<boolean> {

@@ -16,10 +16,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Any JSON object, passed through as it came: `__proto__` is a member like any other. */
-const jsonObject = z
-  .unknown()
-  .refine(isPlainObject, 'expected an object')
-  .meta({ type: 'object', additionalProperties: true });
+const jsonObject = z.unknown().refine(isPlainObject, 'expected an object').meta({ type: 'object', additionalProperties: true });
 
 const stringMap = z
   .unknown()
@@ -136,4 +133,3 @@ export type ListQuery = z.infer<typeof ListQuery>;
 
 /** The complete result as the server sent it; no schema of ours may drop a member of it. */
 export const ResultBody = z.unknown().meta({ id: 'Result', type: 'object', additionalProperties: true });
-

@@ -24,7 +24,11 @@ export class InvocationsController {
   @Post()
   @ApiOperation({ summary: 'Start a call' })
   @ApiIdempotent()
-  @ApiHeader({ name: 'Prefer', required: false, description: `\`wait=N\`: wait up to N seconds, at most ${maxWaitSeconds}, for an outcome or a question` })
+  @ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: `\`wait=N\`: wait up to N seconds, at most ${maxWaitSeconds}, for an outcome or a question`,
+  })
   @ApiResponse({ status: 200, standardSchema: InvocationBody, description: 'It has an outcome' })
   @ApiResponse({ status: 202, standardSchema: InvocationBody, description: 'It goes on' })
   @Problems('subject_not_allowed', 'server_unknown', 'tool_unknown', 'arguments_too_large', 'text_not_unicode')

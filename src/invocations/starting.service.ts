@@ -55,7 +55,10 @@ export class StartingService {
       if (attempt.reply !== undefined) return await this.repeat(actor, attempt.reply);
       const call = this.bind(actor, admitted, attempt.chosen.invocation, ledgerEpoch);
       const reply = await this.run(call, attempt, watch, waitSeconds * 1_000);
-      const kept = this.replies.keep(scope, attempt.chosen, { body: { ...reply, result: null }, hadResult: reply.result !== null });
+      const kept = this.replies.keep(scope, attempt.chosen, {
+        body: { ...reply, result: null },
+        hadResult: reply.result !== null,
+      });
       // A call that has ended looks the same for ever, kept or not; only the first look at one that goes on must not be lost.
       if (reply.outcome === null) await kept;
       return reply;

@@ -23,7 +23,7 @@ export class Waiting {
 export class Watch {
   constructor(
     private readonly tenant: string,
-    readonly invocation: InvocationId,
+    private readonly invocation: InvocationId,
     private readonly following: Promise<Following>,
     private readonly records: Records,
     /** Aborted when the process is told to stop: every waiting request then answers with what is known. */
