@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type RedisClientType } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { accept, asked, auditOf, deployTo, invocation, outcome, start } from './harness/conversation.js';
+import { acceptLater, asked, auditOf, deployTo, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 
 const user = `worker-${randomUUID()}`;
@@ -63,7 +63,7 @@ describe('when an audit entry cannot be written', () => {
     const consent = await asked(parley, id);
     await redis.sendCommand(['ACL', 'LOG', 'RESET']);
     await allow('-xadd');
-    await accept(parley, consent, deployTo('staging'));
+    await acceptLater(parley, consent, deployTo('staging'));
     await refusal('xadd');
     expect(await invocation(parley, id)).toMatchObject({ outcome: null });
     expect(sends(id)).toBe(1);

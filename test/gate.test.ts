@@ -32,7 +32,7 @@ beforeAll(async () => {
   offences.set('url_mode', [ask({ go: { method: 'elicitation/create', params: { mode: 'url', message: 'x', url } } }), 'undeclared_mode']);
   offences.set('sampling', [ask({ go: { method: 'sampling/createMessage', params: {} } }), 'undeclared_kind']);
   offences.set('roots', [ask({ go: { method: 'roots/list' } }), 'undeclared_kind']);
-  offences.set('outside_ref', [ask(form(object({ a: { $ref: `${url}#/x` } }))), 'schema_keyword_unsupported']);
+  offences.set('outside_ref', [ask(form(object({ a: { type: 'string', $ref: `${url}#/x` } }))), 'schema_keyword_unsupported']);
   offences.set('nested', [ask(form(object({ a: object({ b: { type: 'string' } }) }))), 'field_kind_unsupported']);
   offences.set('pattern', [ask(form(object({ a: { type: 'string', pattern: '(a+)+$' } }))), 'schema_keyword_unsupported']);
   offences.set('one_bad_of_two', [

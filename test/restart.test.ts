@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
-import { accept, answer, asked, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
+import { accept, acceptLater, answer, asked, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
 import { startParley, type Parley } from './harness/parley.js';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -55,7 +55,7 @@ describe('a parked call', () => {
 
     expect(await invocation(parley, id)).toMatchObject({ status: 'awaiting_input', consent: consent.id, round: 1 });
     expect((await parley.api(`/v1/consents/${consent.id}`)).body).toEqual(consent);
-    await accept(parley, consent, deployTo('production'));
+    await acceptLater(parley, consent, deployTo('production'));
     const closed = await outcome(parley, id);
     expect(closed.result.content[0].text).toBe('build-3 was deployed to production');
     expect(legs(parley, id)).toHaveLength(2);
@@ -75,7 +75,7 @@ describe('a parked call', () => {
     for (const [index, contents] of rounds.entries()) {
       const consent = await asked(parley, id, index + 1);
       await parley.restartWorker('kill');
-      await accept(parley, consent, contents);
+      await acceptLater(parley, consent, contents);
     }
     expect(await outcome(parley, id, 30_000)).toMatchObject({ outcome: 'completed', leg: 4 });
     expect(legs(parley, id)).toHaveLength(4);
