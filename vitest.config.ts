@@ -9,7 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    reporters: ['default', 'json'],
+    reporters: ['default', 'json', './test/harness/promise-reporter.ts'],
     outputFile: { json: '.parley/test-results.json' },
   },
 });

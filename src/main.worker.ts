@@ -15,7 +15,7 @@ import { TemporalWorkers } from './worker/temporal-workers.js';
 import { WorkerModule } from './worker/worker.module.js';
 
 async function main(): Promise<void> {
-  const config = Config.read('worker', process.env);
+  const config = Config.read('worker');
   const log = openLog(config);
   installRuntime(log);
   const app = await NestFactory.createApplicationContext(WorkerModule.with(config, log), {

@@ -5,10 +5,13 @@ const { readFileSync } = require('node:fs');
 let passed = 0;
 let failed = 1; // a run without results did not pass
 try {
-  const { numPassedTests, numFailedTests, numFailedTestSuites, success } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+  const { numPassedTests, numFailedTests, testResults, success } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+  const broken = ({ status, assertionResults }) =>
+    status === 'failed' && !assertionResults.some((each) => each.status === 'failed');
   passed = numPassedTests;
-  // A file that could not even be loaded has no failed test, and fails the run all the same.
-  failed = Math.max(numFailedTests, success ? 0 : Math.max(1, numFailedTestSuites));
+  // A file that cannot be loaded, or whose hook fails, has no failed test of its own.
+  failed = numFailedTests + testResults.filter(broken).length;
+  if (!success) failed = Math.max(1, failed);
 } catch (error) {
   console.log(`no test results: ${error.message}`);
 }
