@@ -1,13 +1,15 @@
 /** Promise 2: a parked call costs no process. Everything is killed between the question and the answer, and nothing is lost. */
 
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { createClient } from 'redis';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
-import { accept, acceptLater, answer, asked, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
-import { startParley, type Parley } from './harness/parley.js';
+import { accept, acceptLater, answer, asked, auditOf, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
+import { startParley, until, type Parley } from './harness/parley.js';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -81,6 +83,37 @@ describe('a parked call', () => {
     expect(legs(parley, id)).toHaveLength(4);
     expect(parley.example.effects().byTool).toEqual({ onboard: 1 });
   }, 120_000);
+});
+
+describe('an answer to a question whose worker dies before Temporal has heard that it was asked', () => {
+  it('counts all the same [P2] [P3]', async () => {
+    const redis = createClient({ url: inject('redisUrl') });
+    await redis.connect();
+    const user = `worker-${randomUUID()}`;
+    undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
+    const parley = await parleyOf({ worker: false });
+    const prefix = parley.env['PARLEY_REDIS_PREFIX'];
+    // This worker can open a consent, and cannot finish the step that opens it.
+    const allButRecords = ['epoch', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents-of*', 'state*'].map((keys) => `~${prefix}:${keys}`);
+    await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
+    const url = new URL(inject('redisUrl'));
+    url.username = user;
+    url.password = 'secret';
+    await parley.start('worker', { REDIS_URL: url.href });
+
+    const id = await start(parley, deploy);
+    const consent = await until(async () => {
+      const inbox = await parley.api('/v1/consents');
+      return inbox.body.items.find((item: any) => item.invocation === id);
+    });
+    const reply = await answer(parley, consent, yes);
+    expect(reply.status, reply.text).toBe(202);
+    await parley.process('worker').kill();
+    await parley.start('worker');
+    expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
+    expect((await auditOf(parley, id)).filter((event) => event.type === 'answer_refused')).toEqual([]);
+  }, 90_000);
 });
 
 describe('the API without a worker', () => {

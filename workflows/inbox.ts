@@ -13,6 +13,11 @@ export class Inbox {
   private readonly verdicts = new Map<string, Verdict>();
   private readonly past = new Map<ConsentId, Exclude<ConsentStatus, 'open'>>();
   private refusals: { answer: Answer; verdict: Verdict }[] = [];
+  /**
+   * Answers to a consent that this run has not opened yet. A worker that dies after it has shown a consent and before its task is
+   * recorded leaves one that people can answer: the task then runs anew with the answer already in it.
+   */
+  private early: Answer[] = [];
   private open: OpenRound | undefined;
   private accepted: Answer | undefined;
   private cancelRequest: CancelRequest | undefined;
@@ -34,6 +39,12 @@ export class Inbox {
   expect(round: OpenRound): void {
     this.open = round;
     this.accepted = undefined;
+    for (const answer of this.early.splice(0)) this.take(answer);
+  }
+
+  /** Nothing will be asked any more: answers to consents that never were are refused. */
+  close(): void {
+    for (const answer of this.early.splice(0)) this.judge(answer);
   }
 
   /** No further answer to the open round counts. */
@@ -72,6 +83,12 @@ export class Inbox {
   }
 
   private take(answer: Answer): void {
+    const isKnown = this.open?.consent === answer.consent || this.past.has(answer.consent);
+    if (isKnown) this.judge(answer);
+    else this.early.push(answer);
+  }
+
+  private judge(answer: Answer): void {
     if (this.verdicts.has(answer.answerId)) return;
     const verdict = judgeAnswer(answer, this.open, this.past, Date.now());
     this.verdicts.set(answer.answerId, verdict);

@@ -130,6 +130,7 @@ class Conversation {
 
   private async close(ending: Ending, consent?: OpenConsent): Promise<Ending> {
     if (consent !== undefined) this.inbox.settle(consent.status);
+    this.inbox.close();
     showOutcome(ending.outcome);
     const by = ending.outcome === 'cancelled' ? this.inbox.cancelled?.by : undefined;
     await closeInvocation({
