@@ -20,7 +20,7 @@ try {
 async function run(wish: LauncherOptions): Promise<number> {
   const stack = await launch(wish);
   try {
-    say(`API ${stack.apiUrl}, documentation ${stack.apiUrl}/docs`);
+    say(`API ${stack.apiUrl}, documented at /docs; every route but health needs a token`);
     if (stack.uiUrl !== undefined) say(`Temporal UI ${stack.uiUrl}`);
     say('a token: npm run -s token -- --tenant t1 --sub user-1');
     return await runUntilStopped(stack);
