@@ -98,8 +98,11 @@ export class AnsweringService {
     // A call that has ended knows only answers that were given before: a repeat may ask it for the verdict on the first attempt.
     const mayBeKnown = delivery === 'sent' || !isFirst;
     const verdict = mayBeKnown ? await this.workflows.verdict(tenant, invocation, signed.answer.answerId) : 'unknown';
-    if (verdict === 'silent' && delivery === 'sent') return 'pending';
-    if (verdict === 'silent' || verdict === 'unknown') throw await this.refuseLate(actor, consent);
+    if (verdict === 'silent' || verdict === 'unknown') {
+      // Stored and not judged yet: no worker was quick enough, or the call has yet to record that it asked.
+      if (delivery === 'sent') return 'pending';
+      throw await this.refuseLate(actor, consent);
+    }
     // What the workflow refused, it puts on the record itself.
     if (verdict.is === 'refused') throw refusalProblem(verdict.code);
     return 'accepted';
