@@ -76,7 +76,7 @@ async function startAll({ log, profileDir }: RigOptions, undo: (() => Promise<un
     TEMPORAL_ADDRESS: temporal.address,
     REDIS_URL: redis.address,
     ...secrets.environment(),
-    ...(profileDir === undefined ? {} : { NODE_OPTIONS: await profiling(profileDir) }),
+    ...(profileDir === undefined ? {} : await profiling(profileDir)),
   };
   const logDir = join(stateDir, 'bench');
   await mkdir(logDir, { recursive: true });
@@ -126,8 +126,8 @@ function serviceAndOwnPids(): Record<string, number | undefined> {
   };
 }
 
-async function profiling(dir: string): Promise<string> {
+async function profiling(dir: string): Promise<Environment> {
   const path = resolve(dir);
   await mkdir(path, { recursive: true });
-  return `--cpu-prof --cpu-prof-dir=${path}`;
+  return { NODE_OPTIONS: `--import=${import.meta.resolve('./profile.js')}`, BENCH_PROFILE_DIR: path };
 }
