@@ -167,4 +167,3 @@ function lost(part: Extract<LegOutcome, { is: 'binding_lost' }>['part']): never 
 function refuse(reason: Extract<LegOutcome, { is: 'refused' }>['reason']): never {
   throw new NotSendable({ is: 'refused', reason });
 }
-

@@ -64,9 +64,7 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
     case 'unknown':
       return over({ outcome: 'indeterminate', reason: 'leg_unknown' });
     case 'asked':
-      return outcome.round.view === undefined
-        ? poll(policy, progress, outcome.round)
-        : ask(policy, progress, outcome.round);
+      return outcome.round.view === undefined ? poll(policy, progress, outcome.round) : ask(policy, progress, outcome.round);
   }
   return outcome satisfies never;
 }

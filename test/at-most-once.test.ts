@@ -14,21 +14,24 @@ let refusedPort: number;
 const release: (() => void)[] = [];
 
 beforeAll(async () => {
-  scripted = await scriptedServer([tool('dies'), tool('dies_later'), tool('slow'), tool('http_500'), tool('refuses')], (call, reply) => {
-    switch ((call.params as { name: string }).name) {
-      case 'dies':
-        return void reply.raw.socket?.destroy();
-      case 'dies_later':
-        if ('inputResponses' in call.params) return void reply.raw.socket?.destroy();
-        return reply.result({ resultType: 'input_required', inputRequests: asking('go', { ok: { type: 'boolean' } }) });
-      case 'slow':
-        return void release.push(() => reply.result(done));
-      case 'http_500':
-        return void reply.raw.writeHead(502).end('bad gateway');
-      default:
-        return reply.error(-32000, 'the server says no');
-    }
-  });
+  scripted = await scriptedServer(
+    [tool('dies'), tool('dies_later'), tool('slow'), tool('http_500'), tool('refuses')],
+    (call, reply) => {
+      switch ((call.params as { name: string }).name) {
+        case 'dies':
+          return void reply.raw.socket?.destroy();
+        case 'dies_later':
+          if ('inputResponses' in call.params) return void reply.raw.socket?.destroy();
+          return reply.result({ resultType: 'input_required', inputRequests: asking('go', { ok: { type: 'boolean' } }) });
+        case 'slow':
+          return void release.push(() => reply.result(done));
+        case 'http_500':
+          return void reply.raw.writeHead(502).end('bad gateway');
+        default:
+          return reply.error(-32000, 'the server says no');
+      }
+    },
+  );
   refusedPort = await freePort();
   parley = await startParley({
     servers: [
@@ -141,7 +144,10 @@ describe('a double click', () => {
     for (const reply of [first, second, third]) expect(reply.status, reply.text).toBe(200);
     expect(new Set([first.body.id, second.body.id, third.body.id]).size).toBe(1);
     expect(third.body).toEqual(first.body);
-    const legs = parley.example.effects().requests.slice(before).filter((request) => request.method === 'tools/call');
+    const legs = parley.example
+      .effects()
+      .requests.slice(before)
+      .filter((request) => request.method === 'tools/call');
     expect(legs).toHaveLength(1);
   });
 

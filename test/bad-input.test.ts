@@ -34,7 +34,12 @@ describe('POST /v1/invocations', () => {
 
   it.each<[string, () => Promise<RestReply>, number, string]>([
     ['malformed JSON', () => raw(null, { text: '{"server":' }), 400, 'malformed_json'],
-    ['no JSON at all', () => raw(null, { text: 'hello', headers: { 'content-type': 'text/plain' } }), 415, 'unsupported_media_type'],
+    [
+      'no JSON at all',
+      () => raw(null, { text: 'hello', headers: { 'content-type': 'text/plain' } }),
+      415,
+      'unsupported_media_type',
+    ],
     ['an unknown member', () => raw({ ...echo, tenant: 't2' }), 400, 'body_invalid'],
     ['a wrong type', () => raw({ ...echo, server: 5 }), 400, 'body_invalid'],
     ['an unknown method', () => raw({ ...echo, method: 'tools/list' }), 400, 'body_invalid'],
@@ -45,8 +50,18 @@ describe('POST /v1/invocations', () => {
     ['an Idempotency-Key of 256 characters', () => raw(echo, { key: 'k'.repeat(256) }), 400, 'idempotency_key_invalid'],
     ['an unknown server', () => raw({ ...echo, server: 'nowhere' }), 422, 'server_unknown'],
     ['an unknown tool', () => raw({ ...echo, params: { name: 'nothing' } }), 422, 'tool_unknown'],
-    ['arguments over the cap', () => raw({ ...echo, params: { name: 'echo', arguments: { text: 'x'.repeat(1_000) } } }), 413, 'arguments_too_large'],
-    ['half a surrogate pair', () => raw(null, { text: JSON.stringify({ ...echo, params: { name: 'echo', arguments: { text: 'a\ud800' } } }) }), 422, 'text_not_unicode'],
+    [
+      'arguments over the cap',
+      () => raw({ ...echo, params: { name: 'echo', arguments: { text: 'x'.repeat(1_000) } } }),
+      413,
+      'arguments_too_large',
+    ],
+    [
+      'half a surrogate pair',
+      () => raw(null, { text: JSON.stringify({ ...echo, params: { name: 'echo', arguments: { text: 'a\ud800' } } }) }),
+      422,
+      'text_not_unicode',
+    ],
     ['a duration with months', () => raw({ ...echo, policy: { roundDeadline: 'P1M' } }), 400, 'body_invalid'],
     ['a subject that is not the caller’s to act for', () => raw({ ...echo, subject: 'user-2' }), 403, 'subject_not_allowed'],
     ['no token', () => raw(echo, { as: null }), 401, 'token_missing'],
@@ -65,7 +80,11 @@ describe('POST /v1/invocations', () => {
     const wish: CallWish = { method: 'prompts/get', params: { name: 'briefing', arguments: { topic: 'a' } }, key: 'one key' };
     const first = await post(parley, wish);
     expect(first.status).toBe(202);
-    expectProblem(await post(parley, { ...wish, params: { name: 'briefing', arguments: { topic: 'b' } } }), 422, 'idempotency_key_reused');
+    expectProblem(
+      await post(parley, { ...wish, params: { name: 'briefing', arguments: { topic: 'b' } } }),
+      422,
+      'idempotency_key_reused',
+    );
     expect((await post(parley, wish)).body).toEqual(first.body);
     // A key belongs to its caller: another one's is another key.
     expect((await post(parley, { ...wish, as: { sub: 'user-3' } })).body.id).not.toBe(first.body.id);

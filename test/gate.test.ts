@@ -29,7 +29,10 @@ beforeAll(async () => {
   await new Promise<void>((listening) => bait.listen(0, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(bait.address() as AddressInfo).port}/bait`;
 
-  offences.set('url_mode', [ask({ go: { method: 'elicitation/create', params: { mode: 'url', message: 'x', url } } }), 'undeclared_mode']);
+  offences.set('url_mode', [
+    ask({ go: { method: 'elicitation/create', params: { mode: 'url', message: 'x', url } } }),
+    'undeclared_mode',
+  ]);
   offences.set('sampling', [ask({ go: { method: 'sampling/createMessage', params: {} } }), 'undeclared_kind']);
   offences.set('roots', [ask({ go: { method: 'roots/list' } }), 'undeclared_kind']);
   offences.set('outside_ref', [ask(form(object({ a: { type: 'string', $ref: `${url}#/x` } }))), 'schema_keyword_unsupported']);
@@ -52,7 +55,10 @@ beforeAll(async () => {
     (call, reply) => {
       const name = (call.params as { name: string }).name;
       const offence = offences.get(name);
-      reply.result({ ...(offence?.[0] ?? ask(shouting)), _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Parley', version: '1' } } });
+      reply.result({
+        ...(offence?.[0] ?? ask(shouting)),
+        _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Parley', version: '1' } },
+      });
     },
   );
   parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url, title: 'The deploy server' }] });
@@ -65,7 +71,16 @@ afterAll(async () => {
 
 describe('a hostile question', () => {
   it.each([
-    'url_mode', 'sampling', 'roots', 'outside_ref', 'nested', 'pattern', 'one_bad_of_two', 'numeric_state', 'nothing', 'task',
+    'url_mode',
+    'sampling',
+    'roots',
+    'outside_ref',
+    'nested',
+    'pattern',
+    'one_bad_of_two',
+    'numeric_state',
+    'nothing',
+    'task',
   ])('%s reaches nobody: the call is refused after one leg, and no URL is fetched [P5]', async (name) => {
     const id = await start(parley, { server: 'scripted', tool: name });
     const closed = await outcome(parley, id);

@@ -134,7 +134,10 @@ describe('a call that asks', () => {
   });
 
   it('keeps accept, decline and cancel apart, and sends each to the server [P6]', async () => {
-    for (const [action, words] of [['decline', 'declined'], ['cancel', 'cancelled']] as const) {
+    for (const [action, words] of [
+      ['decline', 'declined'],
+      ['cancel', 'cancelled'],
+    ] as const) {
       const id = await start(parley, { tool: 'deploy', arguments: { artifact: 'build-7' } });
       const reply = await answer(parley, await asked(parley, id), { target: { action } });
       expect(reply.status, reply.text).toBe(200);

@@ -1,15 +1,13 @@
 /** Promise 2: a parked call costs no process. Everything is killed between the question and the answer, and nothing is lost. */
 
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from 'redis';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
-import { accept, acceptLater, answer, asked, auditOf, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
-import { startParley, until, type Parley } from './harness/parley.js';
+import { acceptLater, asked, deployTo, invocation, outcome, start } from './harness/conversation.js';
+import { startParley, type Parley } from './harness/parley.js';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -22,7 +20,6 @@ async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promis
   return parley;
 }
 
-const yes = { target: { action: 'accept', content: deployTo('staging').target } };
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
 const legs = (parley: Parley, id: string) =>
   parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
@@ -83,71 +80,4 @@ describe('a parked call', () => {
     expect(legs(parley, id)).toHaveLength(4);
     expect(parley.example.effects().byTool).toEqual({ onboard: 1 });
   }, 120_000);
-});
-
-describe('an answer to a question whose worker dies before Temporal has heard that it was asked', () => {
-  it('counts all the same [P2] [P3]', async () => {
-    const redis = createClient({ url: inject('redisUrl') });
-    await redis.connect();
-    const user = `worker-${randomUUID()}`;
-    undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
-    const parley = await parleyOf({ worker: false });
-    const prefix = parley.env['PARLEY_REDIS_PREFIX'];
-    // This worker can open a consent, and cannot finish the step that opens it.
-    const allButRecords = ['epoch', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents-of*', 'state*'].map((keys) => `~${prefix}:${keys}`);
-    await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
-    const url = new URL(inject('redisUrl'));
-    url.username = user;
-    url.password = 'secret';
-    await parley.start('worker', { REDIS_URL: url.href });
-
-    const id = await start(parley, deploy);
-    const consent = await until(async () => {
-      const inbox = await parley.api('/v1/consents');
-      return inbox.body.items.find((item: any) => item.invocation === id);
-    });
-    const reply = await answer(parley, consent, yes);
-    expect(reply.status, reply.text).toBe(202);
-    await parley.process('worker').kill();
-    await parley.start('worker');
-    expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'completed', leg: 2 });
-    expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
-    expect((await auditOf(parley, id)).filter((event) => event.type === 'answer_refused')).toEqual([]);
-  }, 90_000);
-});
-
-describe('the API without a worker', () => {
-  it('takes a call and an answer with 202, and both count when a worker comes [P2] [P3]', async () => {
-    const parley = await parleyOf();
-    const parked = await start(parley, deploy);
-    const consent = await asked(parley, parked);
-    await parley.process('worker').stop();
-
-    const reply = await answer(parley, consent, yes, { key: 'while away' });
-    expect(reply.status, reply.text).toBe(202);
-    expect(reply.body).toMatchObject({ verdict: 'pending', consent: consent.id, receipt: { id: expect.any(String) } });
-    const started = await post(parley, { ...deploy, waitSeconds: 1 });
-    expect(started.status).toBe(202);
-    expect(started.body).toMatchObject({ status: 'sending', leg: 1, outcome: null });
-    expect(legs(parley, started.body.id)).toHaveLength(0);
-
-    await parley.start('worker');
-    expect(await outcome(parley, parked)).toMatchObject({ outcome: 'completed', leg: 2 });
-    await accept(parley, await asked(parley, started.body.id), deployTo('staging'));
-    expect(await outcome(parley, started.body.id)).toMatchObject({ outcome: 'completed' });
-    expect(parley.example.effects().byTool).toEqual({ deploy: 2 });
-  }, 90_000);
-
-  it('stops cleanly, and so does a worker: not ready first, then exit 0 [P2]', async () => {
-    const parley = await parleyOf();
-    const id = await start(parley, deploy);
-    await asked(parley, id);
-    const worker = parley.urls.worker;
-    expect((await fetch(`${worker}/health/ready`)).status).toBe(200);
-    const exits = await Promise.all([parley.process('worker').stop(), parley.process('api').stop()]);
-    expect(exits).toEqual([
-      { code: 0, signal: null },
-      { code: 0, signal: null },
-    ]);
-  }, 60_000);
 });

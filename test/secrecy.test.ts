@@ -60,7 +60,11 @@ afterAll(async () => {
 function found(text: string): string[] {
   const forms = (word: string) => [
     word,
-    ...[0, 1, 2].map((shift) => Buffer.from('\0'.repeat(shift) + word).toString('base64').slice(shift + 1, -3)),
+    ...[0, 1, 2].map((shift) =>
+      Buffer.from('\0'.repeat(shift) + word)
+        .toString('base64')
+        .slice(shift + 1, -3),
+    ),
     Buffer.from(word).toString('hex'),
   ];
   return Object.entries(canary)

@@ -56,8 +56,7 @@ export class Inbox {
 
   /** Waits for an answer that counts, a cancellation, or refusals to put on record; false when the time is up first. */
   async news(timeoutMs: number): Promise<boolean> {
-    const heard = () =>
-      this.accepted !== undefined || this.cancelRequest !== undefined || this.refusals.length > 0;
+    const heard = () => this.accepted !== undefined || this.cancelRequest !== undefined || this.refusals.length > 0;
     return condition(heard, Math.max(timeoutMs, 0), { summary: 'waiting for a person' });
   }
 

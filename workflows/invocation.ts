@@ -17,9 +17,7 @@ import { showOutcome, showStatus } from './visibility.js';
 type Leg = Omit<LegInput, 'try' | 'call'>;
 
 /** What a round came to: the next leg is due, with an answer if a person was asked, or the call is over. */
-type Reply =
-  | { readonly is: 'next'; readonly answer?: Answer }
-  | { readonly is: 'over'; readonly ending: Ending };
+type Reply = { readonly is: 'next'; readonly answer?: Answer } | { readonly is: 'over'; readonly ending: Ending };
 
 /** The consent that is open when the call ends, and what becomes of it. */
 interface OpenConsent {
@@ -115,10 +113,7 @@ class Conversation {
     this.progress = { ...this.progress, polls: polls + 1, pollsInARow: pollsInARow + 1 };
     if (pollsInARow === 0) showStatus('awaiting_server');
     await awaitServer({ ...this.step(), opened: round });
-    await this.inbox.pause(
-      Math.min(waitMs, this.callDeadlineAt - Date.now()),
-      'waiting for the server',
-    );
+    await this.inbox.pause(Math.min(waitMs, this.callDeadlineAt - Date.now()), 'waiting for the server');
     await this.putRefusalsOnRecord();
     const early = this.stopped('asked');
     return early === undefined ? { is: 'next' } : this.over(early);

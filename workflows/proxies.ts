@@ -1,10 +1,6 @@
 /** Every activity's timeouts and retries, each with its reason (design §5). */
 
-import {
-  ActivityCancellationType,
-  proxyActivities,
-  proxyLocalActivities,
-} from '@temporalio/workflow';
+import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { CallActivities, LegActivities } from '../activities/contract.js';
 
 const secondMs = 1_000;
@@ -17,11 +13,7 @@ const minuteMs = 60 * secondMs;
  * @param legDeadlineMs the leg's own budget; the activity itself enforces it
  * @param queueBudgetMs how long it may wait for a worker; a timeout there proves that it never started
  */
-export function legProxy(
-  taskQueue: string,
-  legDeadlineMs: number,
-  queueBudgetMs: number,
-): LegActivities {
+export function legProxy(taskQueue: string, legDeadlineMs: number, queueBudgetMs: number): LegActivities {
   return proxyActivities<LegActivities>({
     taskQueue,
     // The five minutes are for storing a reply that is already here while the store is away.
@@ -54,12 +46,11 @@ export function legProxy(
 const untilTheStoreIsBack = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 15 * secondMs };
 
 /** Idempotent and short: local, so that a step costs no extra round trip through the server. */
-export const { openRound, closeRound, awaitServer, closeInvocation, recordRefusals } =
-  proxyLocalActivities<CallActivities>({
-    startToCloseTimeout: 20 * secondMs,
-    localRetryThreshold: minuteMs,
-    retry: untilTheStoreIsBack,
-  });
+export const { openRound, closeRound, awaitServer, closeInvocation, recordRefusals } = proxyLocalActivities<CallActivities>({
+  startToCloseTimeout: 20 * secondMs,
+  localRetryThreshold: minuteMs,
+  retry: untilTheStoreIsBack,
+});
 
 /** Rare, and it may outlive a workflow task: remote. */
 export const { resolveLeg } = proxyActivities<Pick<CallActivities, 'resolveLeg'>>({

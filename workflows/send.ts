@@ -19,11 +19,7 @@ import type { Inbox } from './inbox.js';
 import { legProxy, resolveLeg } from './proxies.js';
 
 /** @returns a report whose outcome is `never_sent` only when the attempts are spent, the time is up, or the call was cancelled */
-export async function send(
-  leg: Omit<LegInput, 'try'>,
-  inbox: Inbox,
-  callDeadlineAt: number,
-): Promise<LegReport> {
+export async function send(leg: Omit<LegInput, 'try'>, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
   const { policy } = leg.call;
   for (let attempt = 1; ; attempt++) {
     const report = await sendOnce({ ...leg, try: attempt }, inbox, callDeadlineAt);
@@ -36,11 +32,7 @@ export async function send(
 }
 
 async function sendOnce(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
-  const { sendLeg } = legProxy(
-    legsQueue(),
-    input.call.policy.legDeadlineMs,
-    callDeadlineAt - Date.now(),
-  );
+  const { sendLeg } = legProxy(legsQueue(), input.call.policy.legDeadlineMs, callDeadlineAt - Date.now());
   // A cancelled call takes back a leg that no worker has begun; one on the wire is left to finish, so that its outcome is known.
   const scope = new CancellationScope();
   const sent = scope.run(() => sendLeg(input));

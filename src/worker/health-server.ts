@@ -4,11 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** @returns the server and its URL; port 0 takes any free one */
-export async function serveHealth(
-  host: string,
-  port: number,
-  isReady: () => boolean,
-): Promise<{ server: Server; url: string }> {
+export async function serveHealth(host: string, port: number, isReady: () => boolean): Promise<{ server: Server; url: string }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://worker');
     const status = pathname === '/health/live' ? 200 : pathname !== '/health/ready' ? 404 : isReady() ? 200 : 503;

@@ -27,12 +27,7 @@ export class TemporalWorkers {
     private readonly workers: readonly Worker[],
   ) {}
 
-  static async create(
-    config: Config,
-    codec: KeyRingCodec,
-    calls: CallActivities,
-    legs: LegActivities,
-  ): Promise<TemporalWorkers> {
+  static async create(config: Config, codec: KeyRingCodec, calls: CallActivities, legs: LegActivities): Promise<TemporalWorkers> {
     const { address, namespace, callsQueue, legsQueue } = config.temporal;
     const connection = await NativeConnection.connect({ address });
     const common: Partial<WorkerOptions> = {

@@ -107,7 +107,7 @@ function accepting(contents: Record<string, object>): object {
 /** Every audit event of one call, oldest first. */
 export async function auditOf(parley: Parley, id: string): Promise<any[]> {
   const events: any[] = [];
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const reply = await parley.api(`/v1/audit?limit=100${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
     expect(reply.status, reply.text).toBe(200);
     events.push(...reply.body.items);
