@@ -27,7 +27,6 @@ describe('problem codes', () => {
       '409 answer_mismatch',
       '409 consent_answered',
       '409 consent_withdrawn',
-      '409 request_in_progress',
       '410 consent_expired',
       '413 arguments_too_large',
       '413 body_too_large',

@@ -50,11 +50,6 @@ const kinds = {
     title: 'The Idempotency-Key was used for another body',
     advice: 'Repeat the first body exactly, or choose a new key for a new act.',
   },
-  request_in_progress: {
-    status: 409,
-    title: 'A request with the same Idempotency-Key is still running',
-    advice: 'Repeat the request with the same key a little later.',
-  },
   token_missing: {
     status: 401,
     title: 'No bearer token was sent',
