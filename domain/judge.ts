@@ -27,7 +27,7 @@ export interface Ending {
   readonly reason: Reason;
   readonly result?: ResultRef;
   readonly isError?: boolean;
-  /** Sealed detail of a failure, field `problem.<leg>`. */
+  /** Sealed detail of a failure, field `problem`. */
   readonly detail?: Sealed;
   /** The offending input request and place in it, when the gate refused a round. */
   readonly key?: string;

@@ -33,9 +33,7 @@ export const bindingParts = [
 ] as const;
 export type BindingPart = (typeof bindingParts)[number];
 
-/**
- * Why a call ended as it did: stable, for programs. Prose for people is in {@link ./codes.ts}.
- */
+/** Why a call ended as it did: stable, for programs. */
 export type Reason =
   | 'complete_result'
   | 'server_error'

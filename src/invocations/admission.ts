@@ -1,4 +1,4 @@
-/** Whether a call may be started at all: everything that can be said no to before anything is stored (issue: "nothing started"). */
+/** Whether a call may be started at all: everything that can be said no to before anything is stored. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
@@ -9,7 +9,6 @@ import { type Actor, isPrincipal, mayActFor } from '../auth/actor.js';
 import { bodyDigestOf } from '../http/repeatable-replies.js';
 import { Catalog, CatalogFault } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
-
 import { bearerOf, CredentialFault } from '../servers/credentials.js';
 import { Registry, type ServerEntry } from '../servers/registry.js';
 import type { StartBody } from './invocations.contract.js';

@@ -1,6 +1,6 @@
 /**
  * The API's words with an invocation's workflow: start, signal, ask. Each within its own deadline, so that no request hangs on a
- * Temporal that is away. What is signalled is durable from the moment Temporal has stored it (reference: Temporal, "Answers").
+ * Temporal that is away. What is signalled is durable from the moment Temporal has stored it.
  */
 
 import { Injectable } from '@nestjs/common';

@@ -1,5 +1,5 @@
 /**
- * The connection to Redis or Valkey (design §7), and the check that it is durable enough to be trusted with the ledger.
+ * The connection to Redis or Valkey (design §7).
  *
  * A command answers or rejects within five seconds; the connection comes back by itself, for ever. A command that was written and
  * got no reply may have run: it is never sent again here.
