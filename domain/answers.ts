@@ -23,7 +23,8 @@ export interface KeyedResponse {
   readonly response: InputResponse;
 }
 
-const answerFaults = {
+/** Code → what is wrong with one part of an answer. */
+export const answerFaults = {
   responses_malformed: 'must be an object with one response for each input',
   response_missing: 'must be given: every input of the round is answered at once',
   response_unknown: 'is not an input of this round',

@@ -1,0 +1,114 @@
+/** Every way a call can end, in words for people; the gate's reasons are in {@link ./gate-refusal.ts}. Published as docs/codes.md. */
+
+import type { GateCode } from './gate.js';
+import type { Outcome, Reason } from './outcome.js';
+
+export interface ReasonKind {
+  readonly outcome: Outcome;
+  /** What happened: one sentence that holds no word of the call. */
+  readonly meaning: string;
+}
+
+const kinds = {
+  complete_result: {
+    outcome: 'completed',
+    meaning: 'The server returned a complete result. A tool that reports an error in it (`isError`) has completed as well.',
+  },
+  server_error: {
+    outcome: 'failed',
+    meaning:
+      'The server answered with a JSON-RPC error, or what it says of itself and its tools is not usable; `problem.detail` tells which.',
+  },
+  http_rejected: {
+    outcome: 'failed',
+    meaning:
+      'The server answered with an HTTP status that says the request was not executed: 3xx, or 4xx except 401, 408 and 429.',
+  },
+  unauthorized: {
+    outcome: 'failed',
+    meaning:
+      'The server refused the registered credential (401, or 403 when it was asked for its tools), or the credential cannot be read.',
+  },
+  missing_client_capability: {
+    outcome: 'failed',
+    meaning: 'The server needs a client capability that Parley does not declare (JSON-RPC error -32021).',
+  },
+  output_invalid: {
+    outcome: 'failed',
+    meaning: 'The tool ran, and its result does not fit its own output schema. The result is in `problem.detail`.',
+  },
+  audit_unavailable: {
+    outcome: 'refused',
+    meaning: 'The audit entry of the leg could not be written and read back, so the leg was not sent.',
+  },
+  tool_unknown: {
+    outcome: 'refused',
+    meaning: 'The server offers no such tool, so nothing was sent.',
+  },
+  state_foreign: {
+    outcome: 'refused',
+    meaning: 'The server sent a request state that it gave to another tenant or subject before.',
+  },
+  round_deadline: {
+    outcome: 'expired',
+    meaning: 'Nobody answered the round before its deadline.',
+  },
+  call_deadline: {
+    outcome: 'expired',
+    meaning: 'The deadline of the whole call passed.',
+  },
+  cancel_requested: {
+    outcome: 'cancelled',
+    meaning: 'The caller, the subject or an operator cancelled the call.',
+  },
+  round_cap: {
+    outcome: 'rounds_exceeded',
+    meaning: 'The server asked a person more often than `maxRounds` allows.',
+  },
+  poll_cap: {
+    outcome: 'rounds_exceeded',
+    meaning: 'The server answered with its state alone more often than `maxPolls` allows.',
+  },
+  cancel_cap: {
+    outcome: 'rounds_exceeded',
+    meaning: 'The server asked again after the person had cancelled `maxCancels` rounds.',
+  },
+  server_changed: {
+    outcome: 'binding_lost',
+    meaning: 'The registration of the server (id, transport, URL or credential reference) is gone or has changed.',
+  },
+  params_changed: {
+    outcome: 'binding_lost',
+    meaning: 'The stored params are not those that the call was started with.',
+  },
+  tool_definition_changed: {
+    outcome: 'binding_lost',
+    meaning: "The tool's definition has changed since leg 1, or the tool is gone.",
+  },
+  ledger_lost: {
+    outcome: 'binding_lost',
+    meaning: 'The ledger is not the one that the call was started with, or it does not know the leg before.',
+  },
+  answer_altered: {
+    outcome: 'binding_lost',
+    meaning: 'The answer, its receipt and what was shown do not belong together.',
+  },
+  answer_already_used: {
+    outcome: 'binding_lost',
+    meaning: 'The answer was used for another leg before.',
+  },
+  request_state_refused: {
+    outcome: 'state_expired',
+    meaning: 'The server refused its own request state (JSON-RPC error -32602, reason `invalid_request_state`).',
+  },
+  connect_attempts_spent: {
+    outcome: 'unreachable',
+    meaning: 'The leg could not be sent in any of its attempts, and it is proven that it never reached the server.',
+  },
+  leg_unknown: {
+    outcome: 'indeterminate',
+    meaning: 'A leg was sent, or may have been, and nobody can tell what the server did with it.',
+  },
+} as const satisfies Record<Exclude<Reason, GateCode>, ReasonKind>;
+
+export const reasons: Readonly<Record<keyof typeof kinds, ReasonKind>> = kinds;

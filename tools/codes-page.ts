@@ -1,0 +1,80 @@
+/** docs/codes.md, made from the tables that the code itself uses, so that no code is missing from it and none has another meaning. */
+
+import { answerFaults, type AnswerFaultCode } from '../domain/answers.js';
+import { problemCodes } from '../domain/codes.js';
+import { refusalCodes } from '../domain/consent.js';
+import { gateRefusals } from '../domain/gate.js';
+import { outcomes } from '../domain/outcome.js';
+import { reasons } from '../domain/reasons.js';
+
+/** Of one value of an answer. The reply's own sentence also names the bound or the format. */
+const valueFaults: Readonly<Record<Exclude<AnswerFaultCode, keyof typeof answerFaults>, string>> = {
+  type_wrong: 'has another JSON type than the field; nothing is converted',
+  text_too_short: 'has fewer characters (Unicode code points) than `minLength`',
+  text_too_long: 'has more characters (Unicode code points) than `maxLength`',
+  format_wrong: 'is not of the format; a date-time is RFC 3339 and has `Z` or an offset',
+  text_not_unicode: 'holds half of a surrogate pair',
+  number_too_small: 'is less than `minimum`',
+  number_too_large: 'is more than `maximum`',
+  option_unknown: 'is none of the options',
+  items_too_few: 'holds fewer options than `minItems`',
+  items_too_many: 'holds more options than `maxItems`, or than there are',
+  items_repeated: 'holds an option twice',
+};
+
+export function codesPage(): string {
+  const problems = Object.entries(problemCodes)
+    // Callers get `consent_unknown` in its place; only the audit record knows it.
+    .filter(([code]) => code !== 'answer_foreign')
+    .map(([code, { status, title, advice }]) => ({ code, status, title, advice }));
+  return [
+    '<!-- Written by `npm run docs:codes` from the tables in domain/. Do not edit. -->',
+    '# Codes',
+    'Codes are stable and for programs; sentences are for people and may change.',
+    '## Problems of the API',
+    '`code` of a reply with `Content-Type: application/problem+json` (RFC 9457); `type` is `urn:parley:problem:` and the code.',
+    table(
+      ['status', 'code', 'what is wrong', 'what to do next'],
+      problems
+        .toSorted((one, other) => one.status - other.status)
+        .map((each) => [each.status, quoted(each.code), each.title, each.advice]),
+    ),
+    '## Outcomes and their reasons',
+    '`outcome` and `reason` of an invocation. What an operator does about each outcome is in [operations.md](operations.md).',
+    table(
+      ['outcome', 'reason', 'what happened'],
+      outcomes.flatMap((outcome) => [
+        ...Object.entries(reasons)
+          .filter(([, kind]) => kind.outcome === outcome)
+          .map(([reason, { meaning }]) => [quoted(outcome), quoted(reason), meaning]),
+        ...(outcome === 'refused' ? [[quoted(outcome), 'a code of the gate', 'See the next table.']] : []),
+      ]),
+    ),
+    '## The gate',
+    '`reason` of an invocation whose outcome is `refused` because nobody may be shown what the server asks.',
+    table(
+      ['code', 'what is wrong with the round'],
+      Object.entries(gateRefusals).map(([code, sentence]) => [quoted(code), sentence]),
+    ),
+    '## Answers',
+    '`errors[].code` of the problem `answer_invalid`; `errors[].pointer` says where (RFC 6901, from the root of the body).',
+    table(
+      ['code', 'the response, member or value there'],
+      Object.entries({ ...answerFaults, ...valueFaults }).map(([code, sentence]) => [quoted(code), sentence]),
+    ),
+    '## Refused answers on the audit record',
+    '`code` of an audit event `answer_refused`. `answer_foreign` is an answer by somebody who was not asked, who is told `consent_unknown`.',
+    [...refusalCodes, 'answer_invalid'].map(quoted).join(' · '),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function quoted(code: string): string {
+  return `\`${code}\``;
+}
+
+function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${'--|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
