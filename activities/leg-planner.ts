@@ -12,7 +12,8 @@ import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
-import { bearerOf, CredentialFault } from '../src/servers/credentials.js';
+import type { ServerEndpoint } from '../src/mcp/server-endpoint.js';
+import { CredentialFault, endpointOf } from '../src/servers/credentials.js';
 import type { Registry, ServerEntry } from '../src/servers/registry.js';
 import type { LegInput } from './contract.js';
 
@@ -59,8 +60,8 @@ export class LegPlanner {
     if (digestOf(params) !== call.paramsDigest) lost('params_changed');
 
     const { responses, receiptId } = await this.answered(input);
-    const bearer = await bearerOf(server);
-    const { discover, tool } = await this.describe(input, server, bearer);
+    const endpoint = await endpointOf(server);
+    const { discover, tool } = await this.describe(input, endpoint);
     const digest = tool && toolDigest(tool);
     if (input.toolDigest !== undefined && digest !== input.toolDigest) lost('tool_definition_changed');
 
@@ -72,8 +73,8 @@ export class LegPlanner {
       ...(digest !== undefined && { toolDigest: digest }),
       ...(receiptId !== undefined && { receiptId }),
       request: {
-        url: server.url,
-        ...(bearer !== undefined && { bearer }),
+        url: endpoint.url,
+        ...(endpoint.bearer !== undefined && { bearer: endpoint.bearer }),
         wireId: wireId(call.invocation, leg),
         method: call.method,
         // The original params, and what this round adds: never anything from an earlier round (MCP, MRTR).
@@ -124,14 +125,11 @@ export class LegPlanner {
     return { responses: inputResponsesOf(fits.responses), receiptId: receipt.id };
   }
 
-  private async describe(input: LegInput, server: ServerEntry, bearer: string | undefined) {
+  private async describe(input: LegInput, endpoint: ServerEndpoint) {
     const { call, leg } = input;
     // Prompts and resources are not described by the list of tools: what is cached will do.
     const fresh = leg > 1 && call.method === 'tools/call';
-    const { discover, tools } = await this.catalog.describe(
-      { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) },
-      fresh ? 0 : firstLegCatalogAgeMs,
-    );
+    const { discover, tools } = await this.catalog.describe(endpoint, fresh ? 0 : firstLegCatalogAgeMs);
     if (call.method !== 'tools/call') return { discover };
     const tool = tools.get(call.name);
     if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');

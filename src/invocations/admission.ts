@@ -9,7 +9,7 @@ import { type Actor, isPrincipal, mayActFor } from '../auth/actor.js';
 import { bodyDigestOf } from '../http/repeatable-replies.js';
 import { Catalog, CatalogFault } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
-import { bearerOf, CredentialFault } from '../servers/credentials.js';
+import { CredentialFault, endpointOf } from '../servers/credentials.js';
 import { Registry, type ServerEntry } from '../servers/registry.js';
 import type { StartBody } from './invocations.contract.js';
 
@@ -81,9 +81,7 @@ export class Admission {
   }
 
   private async offers(server: ServerEntry, name: string, maxAgeMs: number): Promise<boolean> {
-    const bearer = await bearerOf(server);
-    const endpoint = { id: server.id, url: server.url, key: server.digest, ...(bearer !== undefined && { bearer }) };
-    const { tools } = await this.catalog.describe(endpoint, maxAgeMs);
+    const { tools } = await this.catalog.describe(await endpointOf(server), maxAgeMs);
     return tools.has(name);
   }
 }

@@ -2,12 +2,23 @@
 
 import { readFile } from 'node:fs/promises';
 import { environmentVariable } from '../config/config.js';
+import type { ServerEndpoint } from '../mcp/server-endpoint.js';
 import type { ServerEntry } from './registry.js';
 
 /** A server's credential is named in the registry but is not there. Nothing was sent. */
 export class CredentialFault extends Error {
   override readonly name = 'CredentialFault';
   readonly code = 'credential_missing';
+}
+
+/**
+ * Where a registered server is, and as whom it is spoken to right now.
+ *
+ * @throws {CredentialFault} see {@link bearerOf}
+ */
+export async function endpointOf(entry: Pick<ServerEntry, 'id' | 'url' | 'digest' | 'credential'>): Promise<ServerEndpoint> {
+  const bearer = await bearerOf(entry);
+  return { id: entry.id, url: entry.url, key: entry.digest, ...(bearer !== undefined && { bearer }) };
 }
 
 /**

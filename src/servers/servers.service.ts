@@ -1,7 +1,9 @@
+/** Which servers can be called, and what each of them says that it offers. */
+
 import { Injectable } from '@nestjs/common';
 import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
-import { bearerOf, CredentialFault } from './credentials.js';
+import { CredentialFault, endpointOf } from './credentials.js';
 import { Registry, type ServerEntry } from './registry.js';
 import type { ServerPage, ToolPage } from './servers.contract.js';
 
@@ -20,7 +22,7 @@ export class Servers {
     return { items: this.registry.all().map(({ id, title, transport, origin }) => ({ id, title, transport, origin })) };
   }
 
-  /** @throws {Problem} server_absent, server_unavailable */
+  /** @throws {Problem} `server_absent`, `server_unavailable` */
   async tools(id: string): Promise<ToolPage> {
     const entry = this.registry.get(id);
     if (entry === undefined) throw new Problem('server_absent');
@@ -31,9 +33,7 @@ export class Servers {
 
   private async describe(entry: ServerEntry) {
     try {
-      const bearer = await bearerOf(entry);
-      const endpoint = { id: entry.id, url: entry.url, key: entry.digest, ...(bearer !== undefined && { bearer }) };
-      return await this.catalog.describe(endpoint, catalogAgeMs);
+      return await this.catalog.describe(await endpointOf(entry), catalogAgeMs);
     } catch (error) {
       if (error instanceof CatalogFault || error instanceof CredentialFault) {
         throw new Problem('server_unavailable', { detail: error.code, retryAfterSeconds });
