@@ -10,7 +10,8 @@ import type { ConsentRecord, RefusalCode } from '../../domain/consent.js';
 import type { InvocationId } from '../../domain/ids.js';
 import { defaultPolicy } from '../../domain/policy.js';
 import type { Actor } from '../auth/actor.js';
-import { bodyDigestOf, RepeatableReplies, type RepeatScope } from '../http/repeatable-replies.js';
+import { bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
+import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { CallWorkflows } from '../invocations/call-workflows.js';
 import type { Problem } from '../problems/problem.js';
 import { Registry } from '../servers/registry.js';
@@ -43,7 +44,7 @@ export class AnsweringService {
     // Checked before the key is used up, so that a corrected form may be sent under the same one.
     const responses = closedAs === undefined ? await this.check(actor, consent, body) : undefined;
 
-    const scope: RepeatScope = { tenant: actor.tenant, actor: actor.subject, route: `consents.answer ${id}`, key };
+    const scope: IdempotencyScope = { tenant: actor.tenant, actor: actor.subject, route: `consents.answer ${id}`, key };
     const fresh: Chosen = {
       invocation: consent.invocation,
       receipt: `rct_${randomUUID().replaceAll('-', '')}`,

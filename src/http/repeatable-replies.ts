@@ -7,17 +7,9 @@ import { Injectable } from '@nestjs/common';
 import { digestOf, DigestFault } from '../../domain/digest.js';
 import type { Sealed } from '../../domain/call.js';
 import { Sealer } from '../crypto/sealer.js';
-import { Idempotency } from '../idempotency/idempotency.js';
+import { Idempotency, type IdempotencyScope } from '../idempotency/idempotency.js';
 import { Log } from '../log/log.js';
 import { Problem } from '../problems/problem.js';
-
-export interface RepeatScope {
-  readonly tenant: string;
-  readonly actor: string;
-  /** Name of the act, with the id of what it is done to, if there is one. */
-  readonly route: string;
-  readonly key: string;
-}
 
 /** What was chosen when the key was first seen: the invocation it is about, and whatever else must be the same on a repeat. */
 export interface Chosen extends Record<string, string> {
@@ -45,7 +37,7 @@ export class RepeatableReplies {
    * @param fresh what counts if the key was never seen
    * @throws {Problem} `idempotency_key_reused` when the key came with another body
    */
-  async begin<C extends Chosen, R>(scope: RepeatScope, bodyDigest: string, fresh: C): Promise<Attempt<C, R>> {
+  async begin<C extends Chosen, R>(scope: IdempotencyScope, bodyDigest: string, fresh: C): Promise<Attempt<C, R>> {
     const fingerprint = this.sealer.fingerprint(bodyDigest);
     // Not compared as text: the key of the fingerprint may have been rotated since.
     const isSame = (first: string) => this.sealer.sameFingerprint(bodyDigest, first);
@@ -67,7 +59,7 @@ export class RepeatableReplies {
   }
 
   /** The act is done whether or not its reply can be kept: a repeat then finds out anew what came of it. */
-  async keep(scope: RepeatScope, chosen: Chosen, reply: unknown): Promise<void> {
+  async keep(scope: IdempotencyScope, chosen: Chosen, reply: unknown): Promise<void> {
     try {
       await this.idempotency.complete(scope, this.sealer.seal(reply, sealScope(scope, chosen)));
     } catch (error) {
@@ -87,6 +79,6 @@ export function bodyDigestOf(json: unknown, pointer = ''): string {
   }
 }
 
-function sealScope({ tenant, route }: RepeatScope, { invocation }: Chosen) {
+function sealScope({ tenant, route }: IdempotencyScope, { invocation }: Chosen) {
   return { tenant, invocation, field: `reply.${route}` };
 }

@@ -11,7 +11,7 @@ import { Script } from '../store/script.js';
 export interface IdempotencyScope {
   readonly tenant: string;
   readonly actor: string;
-  /** What the key was used for, with the ids of the path: the same key on another route is another key. */
+  /** Name of the act, with the id of what it is done to, if there is one: the same key for another act is another key. */
   readonly route: string;
   /** As the caller chose it. */
   readonly key: string;

@@ -4,7 +4,8 @@ import { Injectable } from '@nestjs/common';
 import { type InvocationId, isInvocationId } from '../../domain/ids.js';
 import type { Actor } from '../auth/actor.js';
 import { pageFrom, wishOf } from '../http/page.js';
-import { bodyDigestOf, RepeatableReplies, type RepeatScope } from '../http/repeatable-replies.js';
+import { bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
+import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { Problem } from '../problems/problem.js';
 import { type InvocationRecord, Records } from '../records/records.js';
 import { CallWorkflows } from './call-workflows.js';
@@ -49,7 +50,7 @@ export class InvocationsService {
   async cancel(actor: Actor, id: string, key: string): Promise<InvocationBody> {
     const { tenant, subject } = actor;
     const record = await this.visible(actor, id);
-    const scope: RepeatScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
+    const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
     const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
     if (attempt.reply !== undefined) return attempt.reply;
     if (record.outcome === null) await this.workflows.cancel(tenant, record.id, subject);

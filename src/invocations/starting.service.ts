@@ -6,7 +6,8 @@ import type { BoundCall, Capabilities } from '../../domain/call.js';
 import { type InvocationId, invocationIdFrom } from '../../domain/ids.js';
 import type { Actor } from '../auth/actor.js';
 import { Sealer } from '../crypto/sealer.js';
-import { type Attempt, bodyDigestOf, RepeatableReplies, type RepeatScope } from '../http/repeatable-replies.js';
+import { type Attempt, bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
+import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { Ledger } from '../ledger/ledger.js';
 import { type AdmittedCall, Admission } from './admission.js';
 import { InvocationView } from './invocation-view.js';
@@ -41,7 +42,7 @@ export class StartingService {
   /** @param waitSeconds 0: reply as soon as the call is durable */
   async start(actor: Actor, key: string, body: StartBody, waitSeconds: number): Promise<InvocationBody> {
     const admitted = await this.admission.admit(actor, body);
-    const scope: RepeatScope = { tenant: actor.tenant, actor: actor.subject, route: 'invocations.start', key };
+    const scope: IdempotencyScope = { tenant: actor.tenant, actor: actor.subject, route: 'invocations.start', key };
     const bodyDigest = bodyDigestOf({ ...body, params: admitted.paramsDigest });
     const fresh: Chosen = { invocation: invocationIdFrom(randomUUID()) };
     const watch = waitSeconds > 0 ? this.waiting.watch(actor.tenant, fresh.invocation) : undefined;
