@@ -1,9 +1,10 @@
 /** What the invocation routes take and give (design §9). Strict on the way in, parsed again on the way out. */
 
 import { z } from 'zod';
-import { parseDurationMs } from '../../domain/duration.js';
 import { methods } from '../../domain/call.js';
+import { parseDurationMs } from '../../domain/duration.js';
 import { openStatuses, outcomes } from '../../domain/outcome.js';
+import { isObject } from '../../domain/server-json.js';
 import { PageQuery } from '../http/page.contract.js';
 
 const maxNameLength = 1_024;
@@ -12,23 +13,20 @@ const maxUriLength = 8_192;
 /** Prefix of `_meta` keys that are the protocol's own: the client that sends the leg sets them, no caller may. */
 const reservedMeta = 'io.modelcontextprotocol/';
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Any JSON object, passed through as it came: `__proto__` is a member like any other. */
-const jsonObject = z.unknown().refine(isPlainObject, 'expected an object').meta({ type: 'object', additionalProperties: true });
+const jsonObject = z.unknown().refine(isObject, 'expected an object').meta({ type: 'object', additionalProperties: true });
 
 const stringMap = z
   .unknown()
   .refine(
-    (value) => isPlainObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+    (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
     'expected an object of strings',
   )
   .meta({ type: 'object', additionalProperties: { type: 'string' } });
 
 const requestMeta = jsonObject
   .refine(
-    (value) => !isPlainObject(value) || !Object.keys(value).some((key) => key.startsWith(reservedMeta)),
+    (value) => !isObject(value) || !Object.keys(value).some((key) => key.startsWith(reservedMeta)),
     `keys that start with ${reservedMeta} are set by Parley`,
   )
   .meta({ type: 'object', additionalProperties: true });

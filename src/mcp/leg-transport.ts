@@ -7,8 +7,9 @@
 
 import { isJSONRPCRequest, StreamableHTTPClientTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
+import { isObject } from '../../domain/server-json.js';
 import { post } from './http-post.js';
-import { errorOf, isObject, type Leg, type LegEnding } from './leg.js';
+import { errorOf, type Leg, type LegEnding } from './leg.js';
 
 export interface LegTransportOptions {
   readonly agent: Dispatcher;

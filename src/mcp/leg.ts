@@ -3,6 +3,8 @@
  * kept raw; what it means is decided in `leg-outcome.ts`.
  */
 
+import { isObject } from '../../domain/server-json.js';
+
 /** How a leg's exchange ended, as seen by the HTTP client. */
 export type LegEnding =
   /** A JSON-RPC result under our id, exactly as the server sent it. */
@@ -69,8 +71,4 @@ export function errorOf(error: unknown): Extract<LegEnding, { is: 'error' }> | u
   const { code, message, data } = error;
   if (typeof code !== 'number' || typeof message !== 'string') return undefined;
   return { is: 'error', code, message, ...(data !== undefined && { data }) };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { digestOf } from '../../domain/digest.js';
-import { isObject } from './leg.js';
+import { isObject } from '../../domain/server-json.js';
 import type { ToolDefinition } from './tool-definition.js';
 
 /** Far beyond what an honest schema needs, and short enough for a worker that serves others. */

@@ -2,6 +2,7 @@
 
 import type { Tool } from '@modelcontextprotocol/client';
 import { digestOf } from '../../domain/digest.js';
+import { present } from '../../domain/server-json.js';
 
 export type ToolDefinition = Tool;
 
@@ -12,6 +13,5 @@ export type ToolDefinition = Tool;
  */
 export function toolDigest(tool: ToolDefinition): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  const bound = { name, title, description, inputSchema, outputSchema, annotations };
-  return digestOf(Object.fromEntries(Object.entries(bound).filter(([, value]) => value !== undefined)));
+  return digestOf(present({ name, title, description, inputSchema, outputSchema, annotations }));
 }

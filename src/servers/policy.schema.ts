@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { parseDurationMs } from '../../domain/duration.js';
 import { type Policy, defaultPolicy } from '../../domain/policy.js';
+import { present } from '../../domain/server-json.js';
 
 const dayMs = 86_400_000;
 const mebibyte = 1024 * 1024;
@@ -75,8 +76,8 @@ export function policyOf(written: z.output<typeof policySchema> = {}): Policy {
   } = written;
   return {
     ...defaultPolicy,
-    ...definedIn(same),
-    ...definedIn({
+    ...present(same),
+    ...present({
       pollInitialMs: pollInitial,
       pollMaxMs: pollMax,
       legDeadlineMs: legDeadline,
@@ -85,10 +86,6 @@ export function policyOf(written: z.output<typeof policySchema> = {}): Policy {
       connectBackoffInitialMs: connectBackoffInitial,
       connectBackoffMaxMs: connectBackoffMax,
     }),
-    gate: { ...defaultPolicy.gate, ...definedIn(gate ?? {}) },
+    gate: { ...defaultPolicy.gate, ...present(gate ?? {}) },
   };
-}
-
-function definedIn<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
