@@ -55,8 +55,8 @@ export class LedgerFault extends Error {
   }
 }
 
-/** A revoked row must outlive any activity that may still try to begin; 90 days is beyond every policy's deadline plus retention. */
-const revokedTtlMs = 90 * 24 * 60 * 60_000;
+/** A revoked row must outlive any activity that may still try to begin: beyond the longest call that a policy allows, 365 days. */
+const revokedTtlMs = 400 * 24 * 60 * 60_000;
 
 export class Ledger {
   constructor(
