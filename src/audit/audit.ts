@@ -9,12 +9,9 @@ import type { Redis } from '../store/redis.js';
 export const auditTypes = [
   'invocation_started',
   'leg_submitted',
-  'leg_resolved',
   'round_received',
   'answer_accepted',
   'answer_refused',
-  'consent_closed',
-  'cancel_requested',
   'invocation_closed',
 ] as const;
 export type AuditType = (typeof auditTypes)[number];
@@ -23,6 +20,7 @@ export interface AuditEvent {
   readonly type: AuditType;
   readonly invocation?: string;
   readonly leg?: number;
+  /** 1, and one more after each send that provably never happened. */
   readonly try?: number;
   readonly round?: number;
   readonly consent?: string;
@@ -37,15 +35,12 @@ export interface AuditEvent {
   readonly reason?: string;
   readonly decision?: string;
   readonly code?: string;
-  /** The server's key of the input request that the gate refused. */
-  readonly refusedKey?: string;
   readonly paramsDigest?: string;
   readonly stateDigest?: string;
   readonly viewDigest?: string;
-  readonly responsesDigest?: string;
   readonly policyDigest?: string;
   readonly toolDigest?: string;
-  /** Id or digest of a receipt, never the receipt. */
+  /** Id of a receipt, never the receipt. */
   readonly receipt?: string;
   readonly wireId?: string;
 }
