@@ -69,6 +69,7 @@ export class SendLeg {
         type: 'leg_submitted',
         invocation: call.invocation,
         leg,
+        try: input.try,
         wireId: wireId(call.invocation, leg),
         server: call.server,
         method: call.method,
