@@ -3,8 +3,7 @@
  * the same thing again; none of them decides anything.
  */
 
-import type { BoundCall } from '../domain/call.js';
-import type { AuditEvent, Audit } from '../src/audit/audit.js';
+import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import type { InvocationRecord } from '../src/records/record.js';
 import type { Records } from '../src/records/records.js';
@@ -44,7 +43,7 @@ export class CallSteps implements CallActivities {
     if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
     const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
     await this.audit.append(tenant, {
-      ...about(call),
+      ...aboutCall(call),
       type: 'round_received',
       leg,
       round,
@@ -74,7 +73,7 @@ export class CallSteps implements CallActivities {
   async closeRound(input: CloseRound): Promise<void> {
     const { call, consent, answer, closedAt, leg, round } = input;
     await this.audit.append(call.tenant, {
-      ...about(call),
+      ...aboutCall(call),
       type: 'answer_accepted',
       leg,
       round,
@@ -90,7 +89,7 @@ export class CallSteps implements CallActivities {
   async awaitServer(input: AwaitServer): Promise<void> {
     const { call, opened, leg, round } = input;
     await this.audit.append(call.tenant, {
-      ...about(call),
+      ...aboutCall(call),
       type: 'round_received',
       leg,
       round,
@@ -103,7 +102,7 @@ export class CallSteps implements CallActivities {
     const { call, ending, leg, consent, closedAt } = input;
     const { outcome, reason, key, isError } = ending;
     await this.audit.append(call.tenant, {
-      ...about(call),
+      ...aboutCall(call),
       type: 'invocation_closed',
       leg,
       outcome,
@@ -129,7 +128,7 @@ export class CallSteps implements CallActivities {
     for (const { answer, verdict } of refusals) {
       if (verdict.is === 'accepted') continue;
       await this.audit.append(call.tenant, {
-        ...about(call),
+        ...aboutCall(call),
         type: 'answer_refused',
         consent: answer.consent,
         actor: answer.actor,
@@ -157,8 +156,3 @@ export class CallSteps implements CallActivities {
 
 /** What a call has before anything happened to it. */
 const nothingYet = { outcome: null, reason: null, consent: null, deadlineAt: null, result: null, problem: null };
-
-function about(call: BoundCall): Omit<AuditEvent, 'type'> {
-  const { invocation, server, method, name, subject, paramsDigest, policyDigest } = call;
-  return { invocation, server, method, name, subject, paramsDigest, policyDigest };
-}

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LegOutcome, LegReport, Sealed } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
-import { type Audit, AuditFault } from '../src/audit/audit.js';
+import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
 import type { Ledger, LedgerRow } from '../src/ledger/ledger.js';
 import type { LegSender } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
@@ -66,17 +66,11 @@ export class SendLeg {
     const { call, leg, round, answer } = input;
     try {
       await this.audit.append(call.tenant, {
+        ...aboutCall(call),
         type: 'leg_submitted',
-        invocation: call.invocation,
         leg,
         try: input.try,
         wireId: wireId(call.invocation, leg),
-        server: call.server,
-        method: call.method,
-        name: call.name,
-        subject: call.subject,
-        paramsDigest: call.paramsDigest,
-        policyDigest: call.policyDigest,
         ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }),
         ...(round?.stateDigest !== undefined && { stateDigest: round.stateDigest }),
         ...(round?.viewDigest !== undefined && { viewDigest: round.viewDigest }),

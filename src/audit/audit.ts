@@ -3,6 +3,7 @@
  * Entries hold ids, names, digests and codes: no content. Repeats are possible where an activity was repeated, and harmless.
  */
 
+import type { BoundCall } from '../../domain/call.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 
@@ -43,6 +44,12 @@ export interface AuditEvent {
   /** Id of a receipt, never the receipt. */
   readonly receipt?: string;
   readonly wireId?: string;
+}
+
+/** What every event of one call says of it. */
+export function aboutCall(call: BoundCall): Omit<AuditEvent, 'type'> {
+  const { invocation, server, method, name, subject, paramsDigest, policyDigest } = call;
+  return { invocation, server, method, name, subject, paramsDigest, policyDigest };
 }
 
 /** `at`: ISO 8601, on the store's clock. */

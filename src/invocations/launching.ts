@@ -5,7 +5,7 @@
 
 import { Injectable } from '@nestjs/common';
 import type { BoundCall } from '../../domain/call.js';
-import { Audit } from '../audit/audit.js';
+import { aboutCall, Audit } from '../audit/audit.js';
 import { type InvocationRecord, Records } from '../records/records.js';
 import { CallWorkflows } from './call-workflows.js';
 
@@ -32,18 +32,7 @@ export class Launching {
   }
 
   private recordStart(call: BoundCall): Promise<string> {
-    const { invocation, server, method, name, subject, requester, paramsDigest, policyDigest } = call;
-    return this.audit.append(call.tenant, {
-      type: 'invocation_started',
-      invocation,
-      server,
-      method,
-      name,
-      actor: requester,
-      subject,
-      paramsDigest,
-      policyDigest,
-    });
+    return this.audit.append(call.tenant, { ...aboutCall(call), type: 'invocation_started', actor: call.requester });
   }
 }
 
