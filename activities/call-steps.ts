@@ -5,7 +5,7 @@
 
 import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
-import type { InvocationRecord } from '../src/records/record.js';
+import { firstRecordOf, type InvocationRecord } from '../src/records/record.js';
 import type { Records } from '../src/records/records.js';
 import type {
   AwaitServer,
@@ -142,10 +142,8 @@ export class CallSteps implements CallActivities {
     { call, leg, round, sequence }: Pick<OpenRound, 'call' | 'leg' | 'round' | 'sequence'>,
     change: Pick<InvocationRecord, 'status'> & Partial<InvocationRecord>,
   ): Promise<void> {
-    const { invocation: id, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
-    await this.records.apply(tenant, id, sequence, {
-      ...nothingYet,
-      ...{ id, tenant, subject, requester, server, method, name, paramsDigest, startedAt },
+    await this.records.apply(call.tenant, call.invocation, sequence, {
+      ...firstRecordOf(call),
       updatedAt: Date.now(),
       leg,
       round,
@@ -153,6 +151,3 @@ export class CallSteps implements CallActivities {
     });
   }
 }
-
-/** What a call has before anything happened to it. */
-const nothingYet = { outcome: null, reason: null, consent: null, deadlineAt: null, result: null, problem: null };

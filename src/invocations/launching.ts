@@ -6,7 +6,8 @@
 import { Injectable } from '@nestjs/common';
 import type { BoundCall } from '../../domain/call.js';
 import { aboutCall, Audit } from '../audit/audit.js';
-import { type InvocationRecord, Records } from '../records/records.js';
+import { firstRecordOf, type InvocationRecord } from '../records/record.js';
+import { Records } from '../records/records.js';
 import { CallWorkflows } from './call-workflows.js';
 
 @Injectable()
@@ -34,30 +35,4 @@ export class Launching {
   private recordStart(call: BoundCall): Promise<string> {
     return this.audit.append(call.tenant, { ...aboutCall(call), type: 'invocation_started', actor: call.requester });
   }
-}
-
-function firstRecordOf(call: BoundCall): InvocationRecord {
-  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
-  return {
-    id: invocation,
-    tenant,
-    subject,
-    requester,
-    server,
-    method,
-    name,
-    paramsDigest,
-    status: 'sending',
-    outcome: null,
-    reason: null,
-    leg: 1,
-    round: 0,
-    consent: null,
-    deadlineAt: null,
-    startedAt,
-    updatedAt: startedAt,
-    sequence: 0,
-    result: null,
-    problem: null,
-  };
 }

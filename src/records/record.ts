@@ -1,6 +1,6 @@
 /** The projection of one invocation: what GET shows (design §7). It is written by idempotent steps and decides nothing. */
 
-import type { Method, ResultRef, Sealed } from '../../domain/call.js';
+import type { BoundCall, Method, ResultRef, Sealed } from '../../domain/call.js';
 import type { ConsentId, InvocationId } from '../../domain/ids.js';
 import type { InvocationStatus, Outcome, Reason } from '../../domain/outcome.js';
 
@@ -33,6 +33,33 @@ export interface InvocationRecord {
   readonly problem: Sealed | null;
   /** The server's key that the gate refused. */
   readonly refusedKey?: string;
+}
+
+/** A call to which nothing has happened yet. */
+export function firstRecordOf(call: BoundCall): InvocationRecord {
+  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
+  return {
+    id: invocation,
+    tenant,
+    subject,
+    requester,
+    server,
+    method,
+    name,
+    paramsDigest,
+    status: 'sending',
+    outcome: null,
+    reason: null,
+    leg: 1,
+    round: 0,
+    consent: null,
+    deadlineAt: null,
+    startedAt,
+    updatedAt: startedAt,
+    sequence: 0,
+    result: null,
+    problem: null,
+  };
 }
 
 /** Every member that is always there, with null as a value: a patch that has them all can rebuild a lost record. */
