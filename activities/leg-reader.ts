@@ -3,7 +3,7 @@
  * sealed. The raw result is judged, never what an SDK made of it.
  */
 
-import type { BoundCall, FailureDetail, LegOutcome, OpenableRound, ResultRef } from '../domain/call.js';
+import type { BoundCall, FailureDetail, LegOutcome, OpenableRound, ResultRef, Sealed } from '../domain/call.js';
 import type { ConsentView } from '../domain/consent.js';
 import { digestOf } from '../domain/digest.js';
 import { gate, type GatedRound } from '../domain/gate.js';
@@ -14,7 +14,6 @@ import type { WireOutcome } from '../src/mcp/leg-sender.js';
 import { outputFault } from '../src/mcp/output.js';
 import type { LegInput } from './contract.js';
 import { scope, type PlannedLeg } from './leg-planner.js';
-import type { ReadLeg } from './send-leg.js';
 import { untilStored } from './until-stored.js';
 
 /** A larger result stays in the store, so that histories stay far below Temporal's 2 MB per payload. */
@@ -24,6 +23,12 @@ const maxDetailBytes = 64 * 1024;
 
 const invalidParams = -32602;
 const missingClientCapability = -32021;
+
+export interface ReadLeg {
+  readonly outcome: LegOutcome;
+  /** A result too large for the history. */
+  readonly blob?: Sealed;
+}
 
 export class LegReader {
   constructor(

@@ -4,14 +4,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { LegOutcome, LegReport, Sealed } from '../domain/call.js';
+import type { LegOutcome, LegReport } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
-import type { Ledger, LedgerRow } from '../src/ledger/ledger.js';
+import type { Ledger, LedgerRow, LegRef } from '../src/ledger/ledger.js';
 import type { LegSender } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
 import type { LegPlanner, PlannedLeg } from './leg-planner.js';
-import type { LegReader } from './leg-reader.js';
+import type { LegReader, ReadLeg } from './leg-reader.js';
 import { untilStored } from './until-stored.js';
 
 export class SendLeg {
@@ -53,9 +53,9 @@ export class SendLeg {
   /** From here on the row is ours: whatever happens is written to it before it is returned. */
   private async once(input: LegInput, plan: PlannedLeg, token: string): Promise<LegReport> {
     const recorded = await this.recordSubmission(input, plan);
-    const { outcome, blob } = recorded
+    const { outcome, blob }: ReadLeg = recorded
       ? await this.reader.read(input, plan, await this.sender.send(plan.request))
-      : { outcome: auditUnavailable, blob: undefined };
+      : { outcome: { is: 'refused', reason: 'audit_unavailable' } };
     const report: LegReport = { outcome, ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }) };
     await untilStored(() => this.ledger.finish({ ...ref(input), token }, report, blob));
     return report;
@@ -90,8 +90,6 @@ export class SendLeg {
   }
 }
 
-const auditUnavailable: LegOutcome = { is: 'refused', reason: 'audit_unavailable' };
-
 /** What a leg whose row is taken came to, as far as the row tells. */
 export function reportOf(row: LedgerRow): LegReport {
   if (row.report !== undefined) return row.report;
@@ -103,9 +101,7 @@ export function reportOf(row: LedgerRow): LegReport {
   };
 }
 
-export function ref(input: LegInput) {
+export function ref(input: LegInput): LegRef {
   const { tenant, invocation } = input.call;
   return { tenant, invocation, leg: input.leg, try: input.try };
 }
-
-export type ReadLeg = { readonly outcome: LegOutcome; readonly blob?: Sealed | undefined };
