@@ -5,7 +5,7 @@
 
 import { CancellationScope, uuid4 } from '@temporalio/workflow';
 import type { LegInput } from '../activities/contract.js';
-import type { Answer, BoundCall, OpenableRound } from '../domain/call.js';
+import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
 import { judge, noProgress, type Ending, type Progress } from '../domain/judge.js';
@@ -68,7 +68,7 @@ class Conversation {
   }
 
   /** A cancellation or the call's deadline ends the call here, unless the server has already ended it. */
-  private stopped(last: 'asked' | 'never_sent' | string): Ending | undefined {
+  private stopped(last: LegOutcome['is']): Ending | undefined {
     if (last !== 'asked' && last !== 'never_sent') return undefined;
     if (this.inbox.cancelled) return cancelled;
     if (Date.now() >= this.callDeadlineAt) return { outcome: 'expired', reason: 'call_deadline' };
