@@ -1,6 +1,6 @@
 /** What one round shows to a person, and who may decide it (design §1, §2.3, §6). */
 
-import type { Answer, Method } from './call.js';
+import type { Answer, Method, Sealed } from './call.js';
 import type { RoundInput } from './form.js';
 import type { ConsentId, InvocationId } from './ids.js';
 
@@ -40,7 +40,7 @@ export interface ConsentRecord {
   readonly paramsDigest: string;
   readonly viewDigest: string;
   /** Sealed {@link ConsentView}, field `view.<round>`. */
-  readonly view: string;
+  readonly view: Sealed;
 }
 
 export const refusalCodes = [

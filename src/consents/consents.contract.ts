@@ -1,9 +1,9 @@
 /** What the consent routes take and give (design §9): what a person is asked, and what they decide. */
 
 import { z } from 'zod';
-import { methods } from '../../domain/call.js';
+import { actions, methods } from '../../domain/call.js';
 import { consentStatuses } from '../../domain/consent.js';
-import type { FormField } from '../../domain/form.js';
+import { type FormField, stringFormats } from '../../domain/form.js';
 
 const field = {
   name: z.string(),
@@ -19,7 +19,7 @@ const Field: z.ZodType<FormField> = z.discriminatedUnion('type', [
   z.object({
     ...field,
     type: z.literal('string'),
-    format: z.enum(['email', 'uri', 'date', 'date-time']).exactOptional(),
+    format: z.enum(stringFormats).exactOptional(),
     minLength: count.exactOptional(),
     maxLength: count.exactOptional(),
     default: z.string().exactOptional(),
@@ -77,7 +77,7 @@ const responses = z.unknown().meta({
   additionalProperties: {
     type: 'object',
     required: ['action'],
-    properties: { action: { enum: ['accept', 'decline', 'cancel'] }, content: { type: 'object' } },
+    properties: { action: { enum: [...actions] }, content: { type: 'object' } },
     additionalProperties: false,
   },
 });

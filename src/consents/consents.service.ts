@@ -1,7 +1,6 @@
 /** A person's inbox: the questions that are open, and what each of them shows (promises 3 and 5). */
 
 import { Injectable } from '@nestjs/common';
-import type { Sealed } from '../../domain/call.js';
 import type { ConsentRecord, ConsentView } from '../../domain/consent.js';
 import { isConsentId } from '../../domain/ids.js';
 import type { Actor } from '../auth/actor.js';
@@ -41,7 +40,7 @@ export class ConsentsService {
   }
 
   viewOf({ tenant, invocation, round, view }: ConsentRecord): ConsentView {
-    return this.sealer.unseal<ConsentView>(view as Sealed, { tenant, invocation, field: `view.${round}` });
+    return this.sealer.unseal<ConsentView>(view, { tenant, invocation, field: `view.${round}` });
   }
 
   private body(record: ConsentRecord): ConsentBody {

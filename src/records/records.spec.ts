@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Sealed } from '../../domain/call.js';
 import type { ConsentRecord } from '../../domain/consent.js';
 import { consentIdFrom, invocationIdFrom } from '../../domain/ids.js';
 import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
@@ -57,7 +58,7 @@ function aConsent(): ConsentRecord {
     openedAt: Date.now(),
     deadlineAt: Date.now() + 10_000,
     viewDigest: 'sha256:1',
-    view: 's1.k.view',
+    view: 's1.k.view' as Sealed,
   };
 }
 
