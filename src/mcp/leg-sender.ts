@@ -34,8 +34,6 @@ export interface LegRequest {
   readonly deadlineMs: number;
   /** Of the response body. */
   readonly maxBytes: number;
-  /** Gives the leg up; what was written stays written. */
-  readonly signal?: AbortSignal;
 }
 
 /** `setTimeout` fires at once past this. */
@@ -50,12 +48,12 @@ export class LegSender {
     const leg = new Leg(request.wireId);
     const watch = this.#proof.watch();
     const client = new Client(clientInfo, { inputRequired: { autoFulfill: false } });
-    const release = endInTime(leg, request);
+    const deadline = setTimeout(() => leg.end({ is: 'broken', reason: 'deadline' }), Math.min(request.deadlineMs, maxTimerMs));
     this.#post(client, leg, watch.traceparent, request).catch((error: unknown) =>
       leg.end({ is: 'broken', reason: codeOf(error) ?? (leg.wasPosted ? 'response_invalid' : 'request_unfit') }),
     );
     const ending = await leg.ended;
-    release();
+    clearTimeout(deadline);
     // Closing aborts what is still under way; only then is it certain that nothing more gets written.
     await client.close().catch(() => {});
     watch.stop();
@@ -87,18 +85,6 @@ export class LegSender {
 
 function metaOf(params: Record<string, unknown>, capabilities: Capabilities): Record<string, unknown> {
   return { ...(params['_meta'] as object | undefined), [CLIENT_CAPABILITIES_META_KEY]: capabilities };
-}
-
-/** The leg's own deadline, and its caller's wish to stop. */
-function endInTime(leg: Leg, { deadlineMs, signal }: LegRequest): () => void {
-  const cancel = () => leg.end({ is: 'broken', reason: 'cancelled' });
-  const deadline = setTimeout(() => leg.end({ is: 'broken', reason: 'deadline' }), Math.min(deadlineMs, maxTimerMs));
-  if (signal?.aborted) cancel();
-  signal?.addEventListener('abort', cancel, { once: true });
-  return () => {
-    clearTimeout(deadline);
-    signal?.removeEventListener('abort', cancel);
-  };
 }
 
 /** The code of a network error, Node's or undici's, or of our own fault; other errors tell too much, or too little. */
