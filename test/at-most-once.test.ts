@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
-import { accept, answer, asked, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
+import { accept, answer, asked, deployTo, exampleLegs, invocation, outcome, post, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 
@@ -166,8 +166,7 @@ describe('a double click', () => {
     expect(statuses[0]).toBe(statuses[1]);
     expect([...new Set(statuses)].toSorted(), JSON.stringify(replies.map((reply) => reply.body))).toEqual([200, 409]);
     await outcome(parley, id);
-    const legs = parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
-    expect(legs).toHaveLength(2);
+    expect(exampleLegs(parley, id)).toHaveLength(2);
     expect((parley.example.effects().byTool['deploy'] ?? 0) - before).toBe(statuses[0] === 200 ? 1 : 0);
   });
 });

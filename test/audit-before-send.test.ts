@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type RedisClientType } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { acceptLater, asked, auditOf, deployTo, invocation, outcome, start } from './harness/conversation.js';
+import { acceptLater, asked, auditOf, deployTo, exampleLegs, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 
 const user = `worker-${randomUUID()}`;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await redis?.close();
 });
 
-const sends = (id: string) => parley.example.effects().requests.filter((request) => String(request.id).startsWith(id)).length;
+const sends = (id: string): number => exampleLegs(parley, id).length;
 const allow = (rule: string) => redis.sendCommand(['ACL', 'SETUSER', user, rule]);
 
 /** Resolves when the store has refused that command to the worker: then Parley has tried, and what it does next is the question. */

@@ -1,7 +1,18 @@
 /** The main job: a call of several rounds, asked and answered over REST, against a server written with the official SDK. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accept, answer, asked, auditOf, deployTo, invocation, outcome, post, start } from './harness/conversation.js';
+import {
+  accept,
+  answer,
+  asked,
+  auditOf,
+  deployTo,
+  exampleLegs,
+  invocation,
+  outcome,
+  post,
+  start,
+} from './harness/conversation.js';
 import { startParley, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type Call, type ScriptedServer } from './harness/scripted-server.js';
 
@@ -93,7 +104,7 @@ describe('a call that asks', () => {
     expect(closed).toMatchObject({ outcome: 'completed', reason: 'complete_result', leg: 2, round: 1, consent: null });
     expect(closed.result.content[0].text).toBe('build-42 was deployed to staging');
     expect(parley.example.effects().byTool['deploy']).toBe(before + 1);
-    const legs = parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
+    const legs = exampleLegs(parley, id);
     expect(legs.map((leg) => [leg.id, leg.hasState, leg.hasResponses])).toEqual([
       [`${id}.1`, false, false],
       [`${id}.2`, true, true],
@@ -162,7 +173,7 @@ describe('a call that asks', () => {
     const id = await start(parley, { tool: 'report', arguments: { about: 'Q3' } });
     const closed = await outcome(parley, id);
     expect(closed, JSON.stringify(closed.problem)).toMatchObject({ outcome: 'completed', leg: 3, round: 2 });
-    const legs = parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
+    const legs = exampleLegs(parley, id);
     expect(legs.map((leg) => leg.hasResponses)).toEqual([false, false, false]);
   });
 });

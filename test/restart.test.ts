@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
-import { acceptLater, asked, deployTo, invocation, outcome, start } from './harness/conversation.js';
+import { acceptLater, asked, deployTo, exampleLegs, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, type Parley } from './harness/parley.js';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -21,8 +21,6 @@ async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promis
 }
 
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
-const legs = (parley: Parley, id: string) =>
-  parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
 
 describe('a parked call', () => {
   it('survives SIGKILL of the API, the worker, Temporal and the store, and its answer counts once [P1] [P2]', async () => {
@@ -57,7 +55,7 @@ describe('a parked call', () => {
     await acceptLater(parley, consent, deployTo('production'));
     const closed = await outcome(parley, id);
     expect(closed.result.content[0].text).toBe('build-3 was deployed to production');
-    expect(legs(parley, id)).toHaveLength(2);
+    expect(exampleLegs(parley, id)).toHaveLength(2);
     expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
     // A deadline is a timer, not a process: the other call has expired meanwhile or does now.
     expect(await outcome(parley, short)).toMatchObject({ outcome: 'expired', reason: 'round_deadline' });
@@ -77,7 +75,7 @@ describe('a parked call', () => {
       await acceptLater(parley, consent, contents);
     }
     expect(await outcome(parley, id, 30_000)).toMatchObject({ outcome: 'completed', leg: 4 });
-    expect(legs(parley, id)).toHaveLength(4);
+    expect(exampleLegs(parley, id)).toHaveLength(4);
     expect(parley.example.effects().byTool).toEqual({ onboard: 1 });
   }, 120_000);
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { accept, answer, asked, auditOf, deployTo, outcome, post, start } from './harness/conversation.js';
+import { accept, answer, asked, auditOf, deployTo, exampleLegs, outcome, post, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -19,8 +19,6 @@ async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promis
 
 const yes = { target: { action: 'accept', content: deployTo('staging').target } };
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
-const legs = (parley: Parley, id: string) =>
-  parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
 
 describe('an answer to a question whose worker dies before Temporal has heard that it was asked', () => {
   it('counts all the same [P2] [P3]', async () => {
@@ -68,7 +66,7 @@ describe('the API without a worker', () => {
     const started = await post(parley, { ...deploy, waitSeconds: 1 });
     expect(started.status).toBe(202);
     expect(started.body).toMatchObject({ status: 'sending', leg: 1, outcome: null });
-    expect(legs(parley, started.body.id)).toHaveLength(0);
+    expect(exampleLegs(parley, started.body.id)).toHaveLength(0);
 
     await parley.start('worker');
     expect(await outcome(parley, parked)).toMatchObject({ outcome: 'completed', leg: 2 });

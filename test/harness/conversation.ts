@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { SeenRequest } from '../../examples/server/effects.js';
 import type { RestReply } from '../../tools/rest.js';
 import type { Parley, Who } from './parley.js';
 import { until } from './parley.js';
@@ -114,6 +115,11 @@ export async function auditOf(parley: Parley, id: string): Promise<any[]> {
     if (reply.body.next === null) return events.filter((event) => event.invocation === id);
     after = reply.body.next;
   }
+}
+
+/** The requests of one call that the example server got, in order. */
+export function exampleLegs(parley: Parley, id: string): readonly SeenRequest[] {
+  return parley.example.effects().requests.filter((request) => String(request.id).startsWith(id));
 }
 
 export const deployTo = (environment: string) => ({ target: { environment, confirm: true } });
