@@ -58,6 +58,13 @@ describe('the output of a tool', () => {
     expect(fault(schema, { n: 1 })).toBeUndefined();
   });
 
+  it('is checked at once also when its schema says $async, whose validator would reject a promise that nobody awaits', () => {
+    expect(fault({ ...schema, $async: true }, {})).toContain("must have required property 'n'");
+    expect(fault({ ...schema, $async: true }, { n: 1 })).toBeUndefined();
+    const referred = { type: 'object', $defs: { a: { $async: true, ...schema } }, properties: { a: { $ref: '#/$defs/a' } } };
+    expect(fault(referred, { a: {} })).toContain('could not be checked');
+  });
+
   it('does not mix up tools whose schemas claim one $id', () => {
     const claim = (type: string) => ({ $id: 'https://example.com/s', type });
     expect(fault(claim('string'), 'x')).toBeUndefined();

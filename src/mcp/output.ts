@@ -55,9 +55,11 @@ function validatorFor(schema: object): ValidateFunction {
   const known = compiled.get(key);
   if (known !== undefined) return known;
   const ajv = dialectOf(schema);
-  const validate = ajv.compile(schema);
+  // `$async` is ajv's own word: its validator would answer with a promise, which is never false and rejects where nobody listens.
+  const synchronous = { ...schema, $async: false };
+  const validate = ajv.compile(synchronous);
   // ajv would hold every schema for ever.
-  ajv.removeSchema(schema);
+  ajv.removeSchema(synchronous);
   const [oldest] = compiled.keys();
   if (compiled.size >= maxSchemas && oldest !== undefined) compiled.delete(oldest);
   compiled.set(key, validate);
