@@ -1,16 +1,26 @@
 /** Promise 1: a leg is on the wire at most once, and the outcome says honestly what is known. Judged by what the server received. */
 
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
-import { accept, answer, asked, deployTo, exampleLegs, invocation, outcome, post, start } from './harness/conversation.js';
-import { startParley, until, type Parley } from './harness/parley.js';
+import {
+  accept,
+  answer,
+  asked,
+  auditOf,
+  deployTo,
+  exampleLegs,
+  invocation,
+  outcome,
+  post,
+  start,
+} from './harness/conversation.js';
+import { startParley, until, type Parley, type WrittenServer } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 
 let parley: Parley;
 let scripted: ScriptedServer;
-let refusedPort: number;
+let servers: WrittenServer[];
+let gonePort: number;
 const release: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -32,13 +42,12 @@ beforeAll(async () => {
       }
     },
   );
-  refusedPort = await freePort();
-  parley = await startParley({
-    servers: [
-      { id: 'scripted', url: scripted.url, policy: { legDeadline: 'PT3S' } },
-      { id: 'absent', url: `http://127.0.0.1:${refusedPort}/mcp` },
-    ],
-  });
+  gonePort = await freePort();
+  servers = [
+    { id: 'scripted', url: scripted.url, policy: { legDeadline: 'PT3S' } },
+    { id: 'gone', url: `http://127.0.0.1:${gonePort}/mcp` },
+  ];
+  parley = await startParley({ servers });
 });
 afterAll(async () => {
   await parley?.stop();
@@ -49,23 +58,28 @@ const sends = (id: string): number => scripted.calls.filter((call) => call.id.st
 
 describe('a server that cannot be reached', () => {
   it('ends the call as unreachable after the attempts of its policy, and nothing was sent [P1]', async () => {
-    let connections = 0;
-    const id = await start(parley, { server: 'absent', tool: 'any' });
+    const answering = (): Promise<ScriptedServer> =>
+      scriptedServer([tool('echo')], (_call, reply) => reply.result(done), gonePort);
+    const wish = { server: 'gone', tool: 'echo' };
+    // The worker then knows the server, and the connection for the leg itself is what is refused.
+    const before = await answering();
+    expect(await outcome(parley, await start(parley, wish))).toMatchObject({ outcome: 'completed' });
+    await before.close();
+
+    const id = await start(parley, wish);
     expect(await outcome(parley, id)).toMatchObject({ outcome: 'unreachable', reason: 'connect_attempts_spent', leg: 1 });
-    const listener = createServer(() => void connections++);
-    await new Promise<void>((listening) => listener.listen(refusedPort, '127.0.0.1', listening));
-    expect((listener.address() as AddressInfo).port).toBe(refusedPort);
-    expect(connections).toBe(0);
-    listener.close();
+    const submitted = (await auditOf(parley, id)).filter((event) => event.type === 'leg_submitted');
+    expect(submitted.map((event) => event.try)).toEqual([1, 2, 3]);
+
+    const after = await answering();
+    expect(await outcome(parley, await start(parley, wish))).toMatchObject({ outcome: 'completed' });
+    expect(after.calls.filter((call) => call.id.startsWith(id))).toEqual([]);
+    await after.close();
   });
 
   it('is tried again, and the call completes with one send once the server is there [P1]', async () => {
     const port = await freePort();
-    await parley.register([
-      { id: 'scripted', url: scripted.url, policy: { legDeadline: 'PT3S' } },
-      { id: 'absent', url: `http://127.0.0.1:${refusedPort}/mcp` },
-      { id: 'late', url: `http://127.0.0.1:${port}/mcp`, policy: { maxConnectAttempts: 100 } },
-    ]);
+    await parley.register([...servers, { id: 'late', url: `http://127.0.0.1:${port}/mcp`, policy: { maxConnectAttempts: 100 } }]);
     await Promise.all([parley.restartApi(), parley.restartWorker()]);
     const id = await start(parley, { server: 'late', tool: 'late' });
     await until(async () => (await invocation(parley, id)).status === 'sending');
@@ -126,7 +140,7 @@ describe('a leg', () => {
     const id = await start(parley, { server: 'scripted', tool: 'slow' });
     await until(() => sends(id) === 1);
     const stopped = parley.process('worker').stop();
-    await until(() => parley.logs().some((line) => line.includes('"event":"stopping"')));
+    await until(async () => (await fetch(`${parley.urls.worker}/health/ready`)).status === 503);
     for (const reply of release.splice(0)) reply();
     expect(await stopped).toEqual({ code: 0, signal: null });
     await parley.start('worker');
