@@ -30,7 +30,9 @@ export class CallSteps implements CallActivities {
   ) {}
 
   async resolveLeg(input: LegInput): Promise<Resolution> {
-    const row = await this.ledger.resolve(ref(input));
+    const row = await this.ledger.resolve(ref(input), input.call.ledgerEpoch);
+    // The leg may have been sent, and the row with it: never "it was not begun".
+    if (row === 'epoch_lost') return { is: 'settled', report: { outcome: { is: 'unknown', reason: 'ledger_lost' } } };
     const running = row.state === 'begun' && row.report === undefined;
     const waitMs = row.begunAt + input.call.policy.legDeadlineMs + lastWriteMs - Date.now();
     if (running && waitMs > 0) return { is: 'running', waitMs };

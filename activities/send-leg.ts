@@ -43,7 +43,7 @@ export class SendLeg {
         return reportOf(begun.row);
       case 'epoch_lost':
       case 'previous_leg_missing':
-        return { outcome: { is: 'binding_lost', part: 'ledger_lost' } };
+        return ledgerLost;
       case 'answer_used':
         return { outcome: { is: 'binding_lost', part: 'answer_already_used' } };
     }
@@ -85,10 +85,13 @@ export class SendLeg {
 
   /** The row is revoked, so that no late twin of this activity can send what was found unfit to send. */
   private async unsent(input: LegInput, outcome: LegOutcome): Promise<LegReport> {
-    const row = await this.ledger.resolve(ref(input));
+    const row = await this.ledger.resolve(ref(input), input.call.ledgerEpoch);
+    if (row === 'epoch_lost') return ledgerLost;
     return row.state === 'revoked' ? { outcome } : reportOf(row);
   }
 }
+
+const ledgerLost: LegReport = { outcome: { is: 'binding_lost', part: 'ledger_lost' } };
 
 /** What a leg whose row is taken came to, as far as the row tells. */
 export function reportOf(row: LedgerRow): LegReport {

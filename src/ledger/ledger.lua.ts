@@ -61,17 +61,18 @@ return 'done'
 `);
 
 /**
- * KEYS ledger. ARGV leg, try, ttl. Closes the door on a try that was never begun: a late activity loses its begin. A row of an earlier
- * try that never ran is no statement about this try, so it is revoked as well.
+ * KEYS epoch, ledger. ARGV leg, try, epoch, ttl. Closes the door on a try that was never begun: a late activity loses its begin. A row
+ * of an earlier try that never ran is no statement about this try, so it is revoked as well. In another epoch an absent row says nothing.
  */
 export const resolveScript = new Script(`${helpers}
-local leg, try, ttl = unpack(ARGV)
-local found = row(KEYS[1], leg)
+local leg, try, epoch, ttl = unpack(ARGV)
+if redis.call('GET', KEYS[1]) ~= epoch then return {'epoch_lost'} end
+local found = row(KEYS[2], leg)
 if not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
-  redis.call('HDEL', KEYS[1], leg..'.report', leg..'.is')
-  redis.call('HSET', KEYS[1], leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
-  live_for(KEYS[1], ttl)
-  found = row(KEYS[1], leg)
+  redis.call('HDEL', KEYS[2], leg..'.report', leg..'.is')
+  redis.call('HSET', KEYS[2], leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
+  live_for(KEYS[2], ttl)
+  found = row(KEYS[2], leg)
 end
 return {found[1], found[2], found[3], found[4], found[5]}
 `);

@@ -4,7 +4,7 @@ import type { LegReport, Sealed } from '../../domain/call.js';
 import { freshStore, silentLog, type FreshStore } from '../../test/harness/fresh-store.js';
 import { TcpGate } from '../../test/harness/tcp-gate.js';
 import { connectRedis } from '../store/redis.js';
-import { Ledger, type Begin, type LegRef } from './ledger.js';
+import { Ledger, type Begin, type LedgerRow, type LegRef } from './ledger.js';
 
 const asked: LegReport = { outcome: { is: 'asked', round: { number: 1 } }, toolDigest: 'sha256:0' };
 const neverSent: LegReport = { outcome: { is: 'never_sent', proof: 'ECONNREFUSED' } };
@@ -34,6 +34,12 @@ function ref(leg = 1, tried = 1): LegRef {
 
 function aBegin(overrides: Partial<Begin> = {}): Begin {
   return { ...ref(), token: randomUUID(), epoch, ttlMs: 60_000, ...overrides };
+}
+
+async function resolved(): Promise<LedgerRow> {
+  const row = await ledger.resolve(ref(), epoch);
+  if (row === 'epoch_lost') throw new Error(row);
+  return row;
 }
 
 /** A leg that was begun and ended with this report. */
@@ -75,7 +81,7 @@ describe('Ledger.begin', () => {
     for (let i = 0; i < 50; i += 1) {
       invocation = `inv_${randomUUID()}`;
       const [verdict, row] = await Promise.all(
-        i % 2 === 0 ? [ledger.begin(aBegin()), ledger.resolve(ref())] : swapped(ledger.resolve(ref()), ledger.begin(aBegin())),
+        i % 2 === 0 ? [ledger.begin(aBegin()), resolved()] : swapped(resolved(), ledger.begin(aBegin())),
       );
       expect([verdict.is, row.state]).toBeOneOf([
         ['begun', 'begun'],
@@ -96,7 +102,7 @@ describe('Ledger.begin', () => {
       };
       const acts = Array.from({ length: 30 }, (_, i) => {
         const tried = 1 + ((i * 7 + round) % 5);
-        return (i + round) % 4 === 0 ? ledger.resolve(ref(1, tried)) : activity(tried, (i * 3 + round) % 5 !== 0);
+        return (i + round) % 4 === 0 ? ledger.resolve(ref(1, tried), epoch) : activity(tried, (i * 3 + round) % 5 !== 0);
       });
       await Promise.all(acts);
       expect(maybeSent).toBeLessThanOrEqual(1);
@@ -114,7 +120,7 @@ describe('Ledger.begin', () => {
   it('dates the row by the store', async () => {
     const begin = aBegin();
     await ledger.begin(begin);
-    const { begunAt } = await ledger.resolve(ref());
+    const { begunAt } = await resolved();
     expect(Number.isInteger(begunAt)).toBe(true);
     expect(Math.abs(Date.now() - begunAt)).toBeLessThan(60_000);
   });
@@ -133,11 +139,11 @@ describe('Ledger.begin', () => {
       const second = aBegin({ try: 2 });
       expect(await ledger.begin(second)).toEqual({ is: 'begun' });
       await ledger.finish(second, completed);
-      expect(await ledger.resolve(ref(1, 2))).toMatchObject({ state: 'done', try: 2, report: completed });
+      expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'done', try: 2, report: completed });
     });
 
     it('is allowed after the earlier one was revoked', async () => {
-      await ledger.resolve(ref());
+      await ledger.resolve(ref(), epoch);
       expect(await ledger.begin(aBegin({ try: 2 }))).toEqual({ is: 'begun' });
     });
 
@@ -183,7 +189,7 @@ describe('Ledger.begin', () => {
       await ledger.begin(aBegin());
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'previous_leg_missing' });
       invocation = `inv_${randomUUID()}`;
-      await ledger.resolve(ref());
+      await ledger.resolve(ref(), epoch);
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'previous_leg_missing' });
     });
 
@@ -203,10 +209,12 @@ describe('Ledger.begin', () => {
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'epoch_lost' });
     });
 
-    it('is refused after a resolve that found nothing (epoch_lost)', async () => {
+    it('is no proof that nothing was sent (epoch_lost)', async () => {
       await ledger.begin(aBegin());
       await store.wipe();
-      expect(await ledger.resolve(ref())).toMatchObject({ state: 'revoked' });
+      expect(await ledger.resolve(ref(), epoch)).toBe('epoch_lost');
+      await ledger.epoch();
+      expect(await ledger.resolve(ref(), epoch)).toBe('epoch_lost');
       expect(await ledger.begin(aBegin({ try: 2 }))).toEqual({ is: 'epoch_lost' });
     });
 
@@ -222,7 +230,7 @@ describe('Ledger.begin', () => {
       await ended(asked);
       await ended(asked, { leg: 2, answerId: 'a1' });
       expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toEqual({ is: 'answer_used' });
-      expect(await ledger.resolve(ref(3))).toMatchObject({ state: 'revoked' });
+      expect(await ledger.resolve(ref(3), epoch)).toMatchObject({ state: 'revoked' });
     });
 
     it('takes the same answer again for the same leg after a try that was never sent', async () => {
@@ -241,7 +249,7 @@ describe('Ledger.begin', () => {
     it('lets one of two legs win an answer that both carry at once', async () => {
       await ended(asked);
       await ended(asked, { leg: 2 });
-      await ledger.resolve(ref(2));
+      await ledger.resolve(ref(2), epoch);
       const legs = await Promise.all([
         ledger.begin(aBegin({ leg: 3, answerId: 'a1' })),
         ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' })),
@@ -270,12 +278,12 @@ describe('Ledger.finish', () => {
   it('is for the one who began only (not_begun)', async () => {
     await ledger.begin(aBegin());
     await expect(ledger.finish(aBegin(), completed)).rejects.toMatchObject({ code: 'not_begun' });
-    expect(await ledger.resolve(ref())).toMatchObject({ state: 'begun' });
+    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'begun' });
   });
 
   it('refuses a leg that nobody began, and one that was revoked (not_begun)', async () => {
     await expect(ledger.finish(aBegin(), completed)).rejects.toMatchObject({ code: 'not_begun' });
-    await ledger.resolve(ref());
+    await ledger.resolve(ref(), epoch);
     await expect(ledger.finish(aBegin({ token: '' }), completed)).rejects.toMatchObject({ code: 'not_begun' });
   });
 
@@ -283,7 +291,7 @@ describe('Ledger.finish', () => {
     const begin = await ended(completed);
     await ledger.finish(begin, completed);
     await expect(ledger.finish(begin, asked)).rejects.toMatchObject({ code: 'not_begun' });
-    expect(await ledger.resolve(ref())).toMatchObject({ report: completed });
+    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ report: completed });
   });
 
   it('refuses an earlier try once a later one took over (not_begun)', async () => {
@@ -307,38 +315,38 @@ describe('Ledger.finish', () => {
 
 describe('Ledger.resolve', () => {
   it('revokes what was never begun: a late activity loses (taken)', async () => {
-    expect(await ledger.resolve(ref())).toMatchObject({ state: 'revoked', try: 1, token: '' });
+    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'revoked', try: 1, token: '' });
     expect(await ledger.begin(aBegin())).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
   });
 
   it('reads what was begun or ended, and changes nothing', async () => {
     const begin = aBegin();
     await ledger.begin(begin);
-    expect(await ledger.resolve(ref())).toMatchObject({ state: 'begun', token: begin.token });
+    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'begun', token: begin.token });
     await ledger.finish(begin, completed);
-    expect(await ledger.resolve(ref())).toEqual(await ledger.resolve(ref()));
-    expect(await ledger.resolve(ref())).toMatchObject({ state: 'done', report: completed });
+    expect(await ledger.resolve(ref(), epoch)).toEqual(await ledger.resolve(ref(), epoch));
+    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'done', report: completed });
   });
 
   it('revokes a later try whose earlier one never ran', async () => {
     await ended(neverSent);
-    expect(await ledger.resolve(ref(1, 2))).toMatchObject({ state: 'revoked', try: 2 });
+    expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'revoked', try: 2 });
     expect(await ledger.begin(aBegin({ try: 2 }))).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
     expect(await ledger.begin(aBegin({ try: 3 }))).toEqual({ is: 'begun' });
   });
 
   it('never takes an earlier try that may have run for one that did not', async () => {
     await ledger.begin(aBegin());
-    expect(await ledger.resolve(ref(1, 2))).toMatchObject({ state: 'begun', try: 1 });
+    expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'begun', try: 1 });
   });
 
   it('may be repeated', async () => {
-    const first = await ledger.resolve(ref());
-    expect(await ledger.resolve(ref())).toEqual(first);
+    const first = await ledger.resolve(ref(), epoch);
+    expect(await ledger.resolve(ref(), epoch)).toEqual(first);
   });
 
   it('keeps the row as long as the longest wish', async () => {
-    await ledger.resolve(ref());
+    await ledger.resolve(ref(), epoch);
     const revoked = await store.redis.pTTL(store.keys.ledger('t1', invocation));
     await ledger.begin(aBegin({ try: 2, ttlMs: 1_000 }));
     expect(await store.redis.pTTL(store.keys.ledger('t1', invocation))).toBeGreaterThan(revoked - 60_000);

@@ -108,15 +108,16 @@ export class Ledger {
 
   /**
    * What became of a leg whose activity did not report. Never begun → revoked, for good: nothing was or will be sent under this try.
-   * Says nothing about the store's epoch: a new begin does.
+   *
+   * @param epoch the one the call was bound to; in another, a row that is not there proves nothing
    */
-  async resolve(ref: LegRef): Promise<LedgerRow> {
-    const reply = await resolveScript.run(
+  async resolve(ref: LegRef, epoch: string): Promise<LedgerRow | 'epoch_lost'> {
+    const reply = (await resolveScript.run(
       this.redis,
-      [this.keys.ledger(ref.tenant, ref.invocation)],
-      [String(ref.leg), String(ref.try), String(revokedTtlMs)],
-    );
-    return rowFrom(reply as (string | null)[]);
+      [this.keys.epoch(), this.keys.ledger(ref.tenant, ref.invocation)],
+      [String(ref.leg), String(ref.try), epoch, String(revokedTtlMs)],
+    )) as (string | null)[];
+    return reply[0] === 'epoch_lost' ? 'epoch_lost' : rowFrom(reply);
   }
 
   /** A large result, still sealed; null when there is none or its time is over. */
