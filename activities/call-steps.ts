@@ -67,6 +67,7 @@ export class CallSteps implements CallActivities {
       openedAt,
       deadlineAt,
       viewDigest,
+      maxAnswerBytes: call.policy.maxAnswerBytes,
       view,
     });
     await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });

@@ -103,6 +103,8 @@ export interface Answer {
   /** `cancel` when every response of the round is a cancel: Parley then counts it against the policy's cancels. */
   readonly decision: Action | 'mixed';
   readonly responses: Sealed;
+  /** When the API took it, epoch milliseconds: the workflow may be told much later, when a worker comes back. */
+  readonly givenAt?: number;
   /** Keyed digest of the responses; two answers under one id must agree. */
   readonly responsesDigest: string;
   /** Signed receipt (JWS compact). */

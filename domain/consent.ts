@@ -39,6 +39,8 @@ export interface ConsentRecord {
   /** Digest of the original params, which a receipt names beside what was shown. */
   readonly paramsDigest: string;
   readonly viewDigest: string;
+  /** What the call's policy allowed when it started, whatever the server's policy says by now; the worker holds the answer to it. */
+  readonly maxAnswerBytes?: number;
   /** Sealed {@link ConsentView}, field `view.<round>`. */
   readonly view: Sealed;
 }
@@ -86,6 +88,8 @@ export function judgeAnswer(
   if (open === undefined || open.consent !== answer.consent) return refuse('consent_unknown');
   if (answer.tenant !== open.tenant || answer.actor !== open.subject) return refuse('answer_foreign');
   if (answer.viewDigest !== open.viewDigest) return refuse('answer_mismatch');
-  if (nowAt >= open.deadlineAt) return refuse('consent_expired');
+  // While no worker was up the deadline passed unnoticed: what was given in time counts (promise 2).
+  const givenAt = Math.min(answer.givenAt ?? nowAt, nowAt);
+  if (givenAt >= open.deadlineAt) return refuse('consent_expired');
   return { is: 'accepted', answerId: answer.answerId };
 }

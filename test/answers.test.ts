@@ -30,6 +30,31 @@ describe('an answer', () => {
     expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed' });
   });
 
+  it('to an id that is none leaves nothing of what was typed on the audit record', async () => {
+    const reply = await answer(parley, { id: 'typed-by-hand', digest: 'sha256:0' }, yes);
+    expect([reply.status, reply.body.code]).toEqual([404, 'consent_unknown']);
+    const audit = await parley.api('/v1/audit?limit=100');
+    expect(audit.body.items).toContainEqual(expect.objectContaining({ type: 'answer_refused', code: 'consent_unknown' }));
+    expect(audit.text).not.toContain('typed-by-hand');
+  });
+
+  it('is held to the size that was allowed when its call started, before it is accepted and not after', async () => {
+    const strict = await startParley({ policy: { maxAnswerBytes: 60 } });
+    try {
+      const id = await start(strict, deploy);
+      const consent = await asked(strict, id);
+      await strict.register([], {});
+      await Promise.all([strict.restartApi(), strict.restartWorker()]);
+      const reply = await answer(strict, consent, yes);
+      expect(reply.status, reply.text).toBe(422);
+      expect(reply.body.errors).toMatchObject([{ code: 'answer_too_large' }]);
+      expect((await answer(strict, consent, { target: { action: 'decline' } })).status).toBe(200);
+      expect(await outcome(strict, id)).toMatchObject({ leg: 2 });
+    } finally {
+      await strict.stop();
+    }
+  }, 60_000);
+
   it('without the scope to decide is refused (scope_missing) [P3]', async () => {
     const id = await start(parley, deploy);
     const reply = await answer(parley, await asked(parley, id), yes, { as: { scopes: ['consents:read'] } });

@@ -100,5 +100,6 @@ export class Inbox {
 
   private cancel(request: CancelRequest): void {
     this.cancelRequest ??= request;
+    this.settle('withdrawn');
   }
 }

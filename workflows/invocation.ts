@@ -89,9 +89,10 @@ class Conversation {
     for (;;) {
       const heard = await this.inbox.news(deadlineAt - Date.now());
       await this.putRefusalsOnRecord();
-      if (this.inbox.cancelled) return this.over(cancelled, { id: consent, status: 'withdrawn' });
+      // An answer that counts stays one, also when a cancellation came right behind it.
       const { answer } = this.inbox;
       if (answer !== undefined) return this.resume(consent, answer);
+      if (this.inbox.cancelled) return this.over(cancelled, { id: consent, status: 'withdrawn' });
       if (!heard) {
         const reason = deadlineAt === this.callDeadlineAt ? 'call_deadline' : 'round_deadline';
         return this.over({ outcome: 'expired', reason }, { id: consent, status: 'expired' });
@@ -104,7 +105,7 @@ class Conversation {
     this.progress = { ...this.progress, asked: this.progress.asked + 1, pollsInARow: 0, cancels };
     showStatus('sending');
     await closeRound({ ...this.step(), consent, answer, closedAt: Date.now() });
-    return { is: 'next', answer };
+    return this.inbox.cancelled ? this.over(cancelled) : { is: 'next', answer };
   }
 
   /** Nobody is asked: the server wants to be called again, later. */

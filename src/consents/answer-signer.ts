@@ -63,6 +63,7 @@ export class AnswerSigner {
       actor: actor.subject,
       tenant,
       decision,
+      givenAt: Date.now(),
       responses: this.sealer.seal(responses, { tenant, invocation, field: `answer.${consent.id}` }),
       responsesDigest,
       receipt: jws,

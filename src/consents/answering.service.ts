@@ -14,7 +14,6 @@ import { bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
 import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { CallWorkflows } from '../invocations/call-workflows.js';
 import type { Problem } from '../problems/problem.js';
-import { Registry } from '../servers/registry.js';
 import { AnswerSigner, type SignedAnswer } from './answer-signer.js';
 import type { AnswerBody, AnsweredBody } from './consents.contract.js';
 import { ConsentsService } from './consents.service.js';
@@ -26,7 +25,6 @@ type Chosen = { readonly invocation: InvocationId; readonly receipt: string; rea
 export class AnsweringService {
   constructor(
     private readonly consents: ConsentsService,
-    private readonly registry: Registry,
     private readonly replies: RepeatableReplies,
     private readonly signer: AnswerSigner,
     private readonly workflows: CallWorkflows,
@@ -81,7 +79,7 @@ export class AnsweringService {
 
   private async check(actor: Actor, consent: ConsentRecord, body: AnswerBody): Promise<readonly KeyedResponse[]> {
     if (body.digest !== consent.viewDigest) throw await this.refusals.refuse(actor, consent, 'answer_mismatch');
-    const { maxAnswerBytes } = this.registry.get(consent.server)?.policy ?? defaultPolicy;
+    const { maxAnswerBytes = defaultPolicy.maxAnswerBytes } = consent;
     const checked = checkAnswer(this.consents.viewOf(consent).inputs, body.responses, maxAnswerBytes);
     if (checked.is === 'valid') return checked.responses;
     throw await this.refusals.refuse(actor, consent, 'answer_invalid', checked.errors);

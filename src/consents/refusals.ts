@@ -3,6 +3,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProblemCode } from '../../domain/codes.js';
 import type { ConsentRecord, RefusalCode } from '../../domain/consent.js';
+import { isConsentId } from '../../domain/ids.js';
 import { Audit } from '../audit/audit.js';
 import type { Actor } from '../auth/actor.js';
 import { Log } from '../log/log.js';
@@ -22,7 +23,7 @@ export class Refusals {
     code: RefusalCode | 'answer_invalid',
     errors?: readonly FieldError[],
   ): Promise<Problem> {
-    const about = typeof consent === 'string' ? { consent } : aboutConsent(consent);
+    const about = typeof consent === 'string' ? aboutUnknown(consent) : aboutConsent(consent);
     try {
       await this.audit.append(actor.tenant, { type: 'answer_refused', ...about, actor: actor.subject, code });
     } catch (error) {
@@ -36,6 +37,11 @@ export class Refusals {
 export function refusalProblem(code: RefusalCode | 'answer_invalid', errors?: readonly FieldError[]): Problem {
   const said: ProblemCode = code === 'answer_foreign' ? 'consent_unknown' : code;
   return new Problem(said, errors === undefined ? {} : { errors });
+}
+
+/** What is no id is whatever the caller typed into the address, and has no place on the record. */
+function aboutUnknown(id: string) {
+  return isConsentId(id) ? { consent: id } : {};
 }
 
 function aboutConsent({ id, invocation, round, server, method, name, subject, viewDigest }: ConsentRecord) {
