@@ -74,8 +74,10 @@ export class LegReader {
     if (fault !== undefined) {
       return { outcome: this.failed(call, 'output_invalid', { message: fault, result }) };
     }
+    const bytes = bytesOf(result);
+    if (bytes === Infinity)
+      return { outcome: this.failed(call, 'output_invalid', { message: 'the result is nested too deeply' }) };
     const sealed = this.sealer.seal(result, scope(call, `result.${leg}`));
-    const bytes = Buffer.byteLength(JSON.stringify(result));
     const small = bytes <= maxInlineBytes;
     const ref: ResultRef = small ? { in: 'history', sealed, bytes } : { in: 'store', leg, bytes };
     return {
@@ -127,7 +129,7 @@ export class LegReader {
   }
 
   private failed(call: BoundCall, reason: Reason, detail: FailureDetail): LegOutcome {
-    const large = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') > maxDetailBytes;
+    const large = (value: unknown) => bytesOf(value) > maxDetailBytes;
     const { data, result, ...rest } = detail;
     const kept = {
       ...rest,
@@ -135,6 +137,15 @@ export class LegReader {
       ...(result !== undefined && !large(result) && { result }),
     };
     return { is: 'failed', reason, detail: this.sealer.seal(kept, scope(call, 'problem')) };
+  }
+}
+
+/** Of the value as JSON; Infinity when it is nested too deeply to be written as JSON, which a parser reads all the same. */
+function bytesOf(value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value) ?? '');
+  } catch {
+    return Infinity;
   }
 }
 

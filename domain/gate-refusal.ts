@@ -12,6 +12,7 @@ export const gateRefusals = {
   state_too_large: 'The request state is larger than the policy allows.',
   requests_malformed: 'The input requests are present and are not an object.',
   too_many_requests: 'The round has more input requests than the policy allows.',
+  round_too_large: 'The input requests together are larger than the policy allows.',
   key_too_long: 'The key of an input request is longer than the policy allows.',
   request_malformed: 'An input request does not have the shape that its method prescribes.',
   unknown_kind: 'An input request has a method that the protocol does not know.',

@@ -75,6 +75,9 @@ describe('gate: refusals', () => {
   const at = '/inputRequests/a';
   const elicited = (params: object) => asking({ a: elicit(params) });
   const long = (bytes: number) => 'x'.repeat(bytes + 1);
+  const options = Array.from({ length: 100 }, (_, n) => `${n}`.padStart(caps.maxLabelBytes, 'x'));
+  const properties = { one: { type: 'string', enum: options }, other: { type: 'string', enum: options } };
+  const manyLong = { a: elicit({ requestedSchema: { type: 'object', properties } }) };
 
   it.each([
     ['result_type_unknown', '/resultType', { resultType: 'task', taskId: '1' }],
@@ -86,6 +89,8 @@ describe('gate: refusals', () => {
     ['state_malformed', '/requestState', asking({ a: elicit() }, { requestState: {} })],
     ['state_malformed', '/requestState', asking({ a: elicit() }, { requestState: [] })],
     ['state_too_large', '/requestState', asking({}, { requestState: long(caps.maxStateBytes) })],
+    ['state_too_large', '/requestState', asking({}, { requestState: '\u0001'.repeat(caps.maxStateBytes / 5) })],
+    ['round_too_large', '/inputRequests', asking(manyLong)],
     ['requests_malformed', '/inputRequests', asking([elicit()], { requestState: 's' })],
     ['requests_malformed', '/inputRequests', asking('a', { requestState: 's' })],
     ['requests_malformed', '/inputRequests', asking(null, { requestState: 's' })],
@@ -157,6 +162,7 @@ it('pins the codes of the gate, each with a sentence', () => {
     'request_malformed',
     'requests_malformed',
     'result_type_unknown',
+    'round_too_large',
     'schema_keyword_unsupported',
     'schema_malformed',
     'state_malformed',

@@ -58,7 +58,8 @@ function readRound(method: string, raw: JsonObject, declared: Capabilities, caps
 function readState(state: unknown, caps: GateCaps): string | undefined {
   if (state === undefined) return undefined;
   if (typeof state !== 'string') throw new GateRefusal('state_malformed', '/requestState');
-  if (Buffer.byteLength(state) > caps.maxStateBytes) throw new GateRefusal('state_too_large', '/requestState');
+  // As it is sealed and sent, that is with escapes.
+  if (Buffer.byteLength(JSON.stringify(state)) > caps.maxStateBytes) throw new GateRefusal('state_too_large', '/requestState');
   return state;
 }
 
@@ -66,12 +67,14 @@ function readRequests(raw: unknown, declared: Capabilities, caps: GateCaps): Rou
   if (raw === undefined) return [];
   const requests = Object.entries(objectAt(raw, '/inputRequests', 'requests_malformed'));
   if (requests.length > caps.maxRequests) throw new GateRefusal('too_many_requests', '/inputRequests');
-  return requests.map(([key, request]) => {
+  const inputs = requests.map(([key, request]) => {
     // An unfit key is not repeated in the refusal, which is stored in clear.
     if (key.length > caps.maxKeyLength) throw new GateRefusal('key_too_long', '/inputRequests');
     if (!isUnicode(key)) throw new GateRefusal('text_not_unicode', '/inputRequests');
     return readRequest(key, request, declared, caps);
   });
+  if (Buffer.byteLength(JSON.stringify(inputs)) > caps.maxRoundBytes) throw new GateRefusal('round_too_large', '/inputRequests');
+  return inputs;
 }
 
 function readRequest(key: string, raw: unknown, declared: Capabilities, caps: GateCaps): RoundInput {

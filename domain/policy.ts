@@ -16,6 +16,8 @@ export interface GateCaps {
   readonly maxMessageBytes: number;
   readonly maxLabelBytes: number;
   readonly maxStateBytes: number;
+  /** Of all input requests together, in Parley's own form of them. */
+  readonly maxRoundBytes: number;
 }
 
 export interface Policy {
@@ -69,8 +71,17 @@ export const defaultPolicy: Policy = {
     maxMessageBytes: 8 * 1024,
     maxLabelBytes: 1024,
     maxStateBytes: 256 * 1024,
+    maxRoundBytes: 256 * 1024,
   },
 };
+
+/** What one leg takes along: arguments twice, for a view shows them too. Sealed, it must stay below Temporal's 2 MB per payload. */
+export function largestLegBytes({ maxArgumentsBytes, maxAnswerBytes, gate }: Policy): number {
+  return 2 * maxArgumentsBytes + maxAnswerBytes + gate.maxStateBytes + gate.maxRoundBytes;
+}
+
+/** Sealing adds a third; the rest of the 2 MB is for digests, ids and the receipt. */
+export const maxLegBytes = 1_440 * 1024;
 
 /** What a caller may say about one call. Absent means: as the server's policy has it. */
 export type PolicyNarrowing = Partial<

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { parseDurationMs } from '../../domain/duration.js';
-import { type Policy, defaultPolicy } from '../../domain/policy.js';
+import { type Policy, defaultPolicy, largestLegBytes, maxLegBytes } from '../../domain/policy.js';
 import { present } from '../../domain/server-json.js';
 
 const dayMs = 86_400_000;
@@ -38,11 +38,11 @@ const gateSchema = z
     maxMessageBytes: count(1, 65_536),
     maxLabelBytes: count(1, 8_192),
     maxStateBytes: count(1, mebibyte),
+    maxRoundBytes: count(1, mebibyte),
   })
   .partial();
 
-/** The sizes end below what one Temporal payload takes (2 MB) after sealing and encoding. */
-export const policySchema = z
+const writtenPolicySchema = z
   .strictObject({
     maxRounds: count(0, 100),
     maxPolls: count(0, 10_000),
@@ -62,7 +62,14 @@ export const policySchema = z
   })
   .partial();
 
-export function policyOf(written: z.output<typeof policySchema> = {}): Policy {
+/** No leg may be too large for one Temporal payload: its call could neither go on nor end. */
+export const policySchema = writtenPolicySchema.superRefine((written, context) => {
+  if (largestLegBytes(policyOf(written)) <= maxLegBytes) return;
+  const sizes = '2 * maxArgumentsBytes + maxAnswerBytes + gate.maxStateBytes + gate.maxRoundBytes';
+  context.addIssue({ code: 'custom', message: `expected ${sizes} to be at most ${maxLegBytes}` });
+});
+
+export function policyOf(written: z.output<typeof writtenPolicySchema> = {}): Policy {
   const {
     pollInitial,
     pollMax,

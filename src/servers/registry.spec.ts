@@ -97,6 +97,15 @@ describe('Registry', () => {
     ]);
   });
 
+  it('refuses sizes that one Temporal payload could not hold together', () => {
+    const sizes = '2 * maxArgumentsBytes + maxAnswerBytes + gate.maxStateBytes + gate.maxRoundBytes';
+    expect(complaintsOf(good.replace('maxRounds: 3', 'maxArgumentsBytes: 1048576'))).toEqual([
+      `${file}:8: servers[0].policy: expected ${sizes} to be at most 1474560`,
+    ]);
+    const balanced = 'maxArgumentsBytes: 500000\n      maxAnswerBytes: 10000';
+    expect(() => parse(good.replace('maxRounds: 3', balanced).replace('maxFields: 5', 'maxStateBytes: 100000'))).not.toThrow();
+  });
+
   it('refuses a second server of the same id', () => {
     const twice = good + good.replace('\nservers:\n', '');
     expect(complaintsOf(twice)).toEqual([`${file}:13: servers[1].id: is the id of servers[0] already`]);

@@ -1,0 +1,77 @@
+/** Servers that answer what no honest one would: the call ends with a reason, and the worker goes on. */
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accept, asked, outcome, start } from './harness/conversation.js';
+import { startParley, type Parley } from './harness/parley.js';
+import { asking, done, scriptedServer, tool, type Reply, type ScriptedServer } from './harness/scripted-server.js';
+
+const kibibyte = 1024;
+const asyncOutput = { outputSchema: { type: 'object', $async: true, required: ['x'] } };
+const options = (count: number) => Array.from({ length: count }, (_, n) => `${n}`.padStart(kibibyte, 'x'));
+const choices = (kibibytes: number) =>
+  Object.fromEntries(Array.from({ length: kibibytes / 100 }, (_, n) => [`choice${n}`, { type: 'string', enum: options(50) }]));
+
+let parley: Parley;
+let scripted: ScriptedServer;
+beforeAll(async () => {
+  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question'];
+  scripted = await scriptedServer([...names.map((name) => tool(name)), tool('async_output', asyncOutput)], (call, reply) => {
+    if ('inputResponses' in call.params) return reply.result(done);
+    switch ((call.params as { name: string }).name) {
+      case 'deep_result':
+        return body(reply, call.id, `"result":{"resultType":"complete","content":[],"deep":${nested}}`);
+      case 'deep_error':
+        return body(reply, call.id, `"error":{"code":-32000,"message":"no","data":${nested}}`);
+      case 'huge_question':
+        return reply.result({ resultType: 'input_required', inputRequests: asking('go', choices(2_000), []) });
+      case 'large_question': {
+        const requestState = 's'.repeat(250 * kibibyte);
+        const inputRequests = asking('go', { ...choices(200), text: { type: 'string' } }, []);
+        return reply.result({ resultType: 'input_required', inputRequests, requestState });
+      }
+      default:
+        return reply.result({ ...done, structuredContent: {} });
+    }
+  });
+  parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url }] });
+});
+afterAll(async () => {
+  await parley?.stop();
+  await scripted?.close();
+});
+
+const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+
+function body(reply: Reply, id: string, members: string): void {
+  reply.raw.writeHead(200, { 'content-type': 'application/json' });
+  reply.raw.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${members}}`);
+}
+
+const call = (name: string, more: object = {}) => start(parley, { server: 'scripted', tool: name, ...more });
+
+describe('a hostile server', () => {
+  it('cannot end the worker with an output schema that is checked later', async () => {
+    expect(await outcome(parley, await call('async_output'))).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
+    expect(await outcome(parley, await call('async_output'))).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
+  });
+
+  it('cannot hide that it answered behind a result or an error that is too deep to keep', async () => {
+    const [result, error] = await Promise.all([call('deep_result'), call('deep_error')]);
+    expect(await outcome(parley, result)).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
+    expect(await outcome(parley, error)).toMatchObject({
+      outcome: 'failed',
+      problem: { detail: { message: 'no', rpcCode: -32000 } },
+    });
+  });
+
+  it('cannot park a call for ever with a question that no payload can hold', async () => {
+    expect(await outcome(parley, await call('huge_question'))).toMatchObject({ outcome: 'refused', reason: 'round_too_large' });
+  });
+
+  it('may ask, and be answered, as much as the policy allows at once', async () => {
+    const id = await call('large_question', { arguments: { text: 'a'.repeat(255 * kibibyte) } });
+    const consent = await asked(parley, id);
+    await accept(parley, consent, { go: { text: 'b'.repeat(255 * kibibyte) } });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+  });
+});
