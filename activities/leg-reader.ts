@@ -28,6 +28,11 @@ export interface ReadLeg {
   readonly outcome: LegOutcome;
   /** A result too large for the history. */
   readonly blob?: Sealed;
+  /**
+   * What a complete result comes to instead when it does not fit the tool's output schema. Asked once the outcome is in the ledger: a
+   * process that dies over a monstrous schema must not take the reply with it. A call resolved after such a death is `completed`.
+   */
+  readonly fault?: () => LegOutcome | undefined;
 }
 
 export class LegReader {
@@ -70,10 +75,6 @@ export class LegReader {
 
   private complete(input: LegInput, plan: PlannedLeg, result: Record<string, unknown>): ReadLeg {
     const { call, leg } = input;
-    const fault = plan.tool && outputFault(plan.tool, result);
-    if (fault !== undefined) {
-      return { outcome: this.failed(call, 'output_invalid', { message: fault, result }) };
-    }
     const bytes = bytesOf(result);
     if (bytes === Infinity)
       return { outcome: this.failed(call, 'output_invalid', { message: 'the result is nested too deeply' }) };
@@ -83,6 +84,10 @@ export class LegReader {
     return {
       outcome: { is: 'completed', result: ref, isError: result['isError'] === true },
       ...(!small && { blob: sealed }),
+      fault: () => {
+        const message = plan.tool && outputFault(plan.tool, result);
+        return message === undefined ? undefined : this.failed(call, 'output_invalid', { message, result });
+      },
     };
   }
 

@@ -53,12 +53,13 @@ export class SendLeg {
   /** From here on the row is ours: whatever happens is written to it before it is returned. */
   private async once(input: LegInput, plan: PlannedLeg, token: string): Promise<LegReport> {
     const recorded = await this.recordSubmission(input, plan);
-    const { outcome, blob }: ReadLeg = recorded
+    const { outcome, blob, fault }: ReadLeg = recorded
       ? await this.reader.read(input, plan, await this.sender.send(plan.request))
       : { outcome: { is: 'refused', reason: 'audit_unavailable' } };
     const report: LegReport = { outcome, ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }) };
     await untilStored(() => this.ledger.finish({ ...ref(input), token }, report, blob));
-    return report;
+    const misfit = fault?.();
+    return misfit === undefined ? report : { ...report, outcome: misfit };
   }
 
   /** Promise 7: on the record and read back, or nothing is sent. */

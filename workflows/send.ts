@@ -25,9 +25,10 @@ export async function send(leg: Omit<LegInput, 'try'>, inbox: Inbox, callDeadlin
     const report = await sendOnce({ ...leg, try: attempt }, inbox, callDeadlineAt);
     if (report.outcome.is !== 'never_sent' || attempt >= policy.maxConnectAttempts) return report;
     const waitMs = backoffMs(attempt, policy.connectBackoffInitialMs, policy.connectBackoffMaxMs);
-    if (inbox.cancelled || Date.now() + waitMs >= callDeadlineAt) return report;
-    await inbox.pause(waitMs, 'waiting to reach the server');
-    if (inbox.cancelled) return report;
+    const leftMs = callDeadlineAt - Date.now();
+    if (inbox.cancelled || leftMs <= 0) return report;
+    await inbox.pause(Math.min(waitMs, leftMs), 'waiting to reach the server');
+    if (inbox.cancelled || Date.now() >= callDeadlineAt) return report;
   }
 }
 

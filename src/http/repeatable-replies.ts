@@ -58,6 +58,13 @@ export class RepeatableReplies {
     return reservation satisfies never;
   }
 
+  /** The first reply under a key, if the same body got one. */
+  async find<R>(scope: IdempotencyScope, bodyDigest: string): Promise<R | undefined> {
+    const found = await this.idempotency.find(scope);
+    if (found === null || !this.sealer.sameFingerprint(bodyDigest, found.fingerprint)) return undefined;
+    return this.sealer.unseal<R>(found.reply as Sealed, sealScope(scope, found.kept as Chosen));
+  }
+
   /** The act is done whether or not its reply can be kept: a repeat then finds out anew what came of it. */
   async keep(scope: IdempotencyScope, chosen: Chosen, reply: unknown): Promise<void> {
     try {

@@ -77,6 +77,13 @@ export class Idempotency {
     return typeof reply === 'string' ? { ...again, reply } : again;
   }
 
+  /** @returns what is kept under a key, without reserving it */
+  async find(scope: IdempotencyScope): Promise<{ fingerprint: string; kept: Record<string, string>; reply: string } | null> {
+    const { fingerprint, kept, reply } = await this.redis.hGetAll(this.entry(scope));
+    if (fingerprint === undefined || kept === undefined || reply === undefined) return null;
+    return { fingerprint, kept: JSON.parse(kept) as Record<string, string>, reply };
+  }
+
   /** @param reply sealed by the caller, who alone can read it again */
   async complete(scope: IdempotencyScope, reply: string): Promise<void> {
     await completeScript.run(this.redis, [this.entry(scope)], [reply]);

@@ -41,9 +41,16 @@ export class StartingService {
 
   /** @param waitSeconds 0: reply as soon as the call is durable */
   async start(actor: Actor, key: string, body: StartBody, waitSeconds: number): Promise<InvocationBody> {
-    const admitted = await this.admission.admit(actor, body);
     const scope: IdempotencyScope = { tenant: actor.tenant, actor: actor.subject, route: 'invocations.start', key };
-    const bodyDigest = bodyDigestOf({ ...body, params: admitted.paramsDigest });
+    const digestWith = (paramsDigest: string) => bodyDigestOf({ ...body, params: paramsDigest });
+    const admitted = await this.admission.admit(actor, body).catch(async (refusal: unknown) => {
+      // What is refused today may have been taken when it first came: a repeat gets the first reply, whatever has changed since.
+      const first = await this.replies.find<KeptReply>(scope, digestWith(bodyDigestOf(body.params, '/params')));
+      if (first === undefined) throw refusal;
+      return first;
+    });
+    if ('hadResult' in admitted) return this.repeat(actor, admitted);
+    const bodyDigest = digestWith(admitted.paramsDigest);
     const fresh: Chosen = { invocation: invocationIdFrom(randomUUID()) };
     const watch = waitSeconds > 0 ? this.waiting.watch(actor.tenant, fresh.invocation) : undefined;
     try {
