@@ -50,6 +50,7 @@ export type Reason =
   | 'cancel_requested'
   | 'round_cap'
   | 'poll_cap'
+  | 'history_cap'
   | 'cancel_cap'
   | BindingPart
   | 'request_state_refused'

@@ -73,6 +73,10 @@ const kinds = {
     outcome: 'rounds_exceeded',
     meaning: 'The server asked again after the person had cancelled `maxCancels` rounds.',
   },
+  history_cap: {
+    outcome: 'rounds_exceeded',
+    meaning: 'The rounds together are more than one workflow can hold.',
+  },
   server_changed: {
     outcome: 'binding_lost',
     meaning: 'The registration of the server (id, transport, URL or credential reference) is gone or has changed.',

@@ -14,7 +14,7 @@ const choices = (kibibytes: number) =>
 let parley: Parley;
 let scripted: ScriptedServer;
 beforeAll(async () => {
-  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question'];
+  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready'];
   scripted = await scriptedServer([...names.map((name) => tool(name)), tool('async_output', asyncOutput)], (call, reply) => {
     if ('inputResponses' in call.params) return reply.result(done);
     switch ((call.params as { name: string }).name) {
@@ -24,6 +24,8 @@ beforeAll(async () => {
         return body(reply, call.id, `"error":{"code":-32000,"message":"no","data":${nested}}`);
       case 'huge_question':
         return reply.result({ resultType: 'input_required', inputRequests: asking('go', choices(2_000), []) });
+      case 'never_ready':
+        return reply.result({ resultType: 'input_required', requestState: `${call.n}`.padStart(1_000_000) });
       case 'large_question': {
         const requestState = 's'.repeat(250 * kibibyte);
         const inputRequests = asking('go', { ...choices(200), text: { type: 'string' } }, []);
@@ -33,7 +35,14 @@ beforeAll(async () => {
         return reply.result({ ...done, structuredContent: {} });
     }
   });
-  parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url }] });
+  const gate = { maxStateBytes: 1_048_576, maxRoundBytes: 10_000 };
+  const patient = { maxArgumentsBytes: 10_000, maxAnswerBytes: 10_000, gate };
+  parley = await startParley({
+    servers: [
+      { id: 'scripted', url: scripted.url },
+      { id: 'patient', url: scripted.url, policy: patient },
+    ],
+  });
 });
 afterAll(async () => {
   await parley?.stop();
@@ -67,6 +76,11 @@ describe('a hostile server', () => {
   it('cannot park a call for ever with a question that no payload can hold', async () => {
     expect(await outcome(parley, await call('huge_question'))).toMatchObject({ outcome: 'refused', reason: 'round_too_large' });
   });
+
+  it('cannot park a call for ever by filling its history', async () => {
+    const id = await call('never_ready', { server: 'patient' });
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'rounds_exceeded', reason: 'history_cap' });
+  }, 90_000);
 
   it('may ask, and be answered, as much as the policy allows at once', async () => {
     const id = await call('large_question', { arguments: { text: 'a'.repeat(255 * kibibyte) } });

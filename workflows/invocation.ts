@@ -3,7 +3,7 @@
  * for days without a process, and decides alone: every store outside only shows what it decided.
  */
 
-import { CancellationScope, uuid4 } from '@temporalio/workflow';
+import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { LegInput } from '../activities/contract.js';
 import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
@@ -54,6 +54,7 @@ class Conversation {
       const early = this.stopped(report.outcome.is);
       if (early !== undefined) return this.close(early);
       if (step.is === 'over') return this.close(step.ending);
+      if (isHistoryFull()) return this.close({ outcome: 'rounds_exceeded', reason: 'history_cap' });
 
       this.round = step.round.number;
       const reply = step.is === 'ask' ? await this.ask(step.round) : await this.poll(step.round, step.waitMs);
@@ -148,6 +149,15 @@ class Conversation {
   private step() {
     return { call: this.call, leg: this.leg.leg, round: this.round, sequence: ++this.sequence };
   }
+}
+
+/** Temporal ends a workflow at 50 MB or 51 200 events without a word to anyone; what is left is enough for one more round. */
+const maxHistoryBytes = 32 * 1024 * 1024;
+const maxHistoryEvents = 45_000;
+
+function isHistoryFull(): boolean {
+  const { historySize, historyLength } = workflowInfo();
+  return historySize > maxHistoryBytes || historyLength > maxHistoryEvents;
 }
 
 const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
