@@ -25,6 +25,7 @@ test('npm run bench measures Parley beside its floor, and writes what it found',
     passThrough: { parley: quantiles, temporal: quantiles, sdk: quantiles, ratio: ms },
     answerToRetry: { parley: quantiles, temporal: quantiles, ratio: ms },
     throughput: { parley: ms, temporal: ms, ratio: ms },
+    latencyAtOnce: { parley: quantiles, temporal: quantiles },
     postsPerCall: 1,
     surroundings: { node: process.version, commit: expect.any(String), machine: { cores: ms }, versions: expect.any(Object) },
   });

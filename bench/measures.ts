@@ -24,6 +24,8 @@ export interface Latencies {
 
 export interface Throughput {
   readonly callsPerSecond: Readonly<Record<Side['name'], number>>;
+  /** Milliseconds of each call: a call that was stuck shows here. */
+  readonly samples: Readonly<Record<Side['name'], readonly number[]>>;
   /** Milliseconds of CPU per call, by process. */
   readonly cpuPerCall: Readonly<Record<Side['name'], Readonly<Record<string, number>>>>;
 }
@@ -81,14 +83,20 @@ export async function measureAnswers(rig: Rig, amount: Amount): Promise<Latencie
 /** Calls per second with {@link lanes} of them under way. */
 export async function measureThroughput(rig: Rig, amount: Amount): Promise<Throughput> {
   const spent = { parley: new Spent(), temporal: new Spent() };
+  const samples: Record<Side['name'], number[]> = { parley: [], temporal: [] };
   const ofSide = (side: Side) => async (): Promise<void> => {
     const before = cpuTimes(rig.pids);
     const startedAt = now();
-    await inLanes(amount.calls, () => side.call());
+    await inLanes(amount.calls, async () => {
+      const sentAt = now();
+      await side.call();
+      samples[side.name].push(now() - sentAt);
+    });
     spent[side.name].add(amount.calls, now() - startedAt, before, cpuTimes(rig.pids));
   };
   await takingTurns([ofSide(rig.parley), ofSide(rig.bare)], { rounds: amount.rounds, calls: 1 });
   return {
+    samples,
     callsPerSecond: { parley: spent.parley.callsPerSecond, temporal: spent.temporal.callsPerSecond },
     cpuPerCall: { parley: spent.parley.cpuPerCall, temporal: spent.temporal.cpuPerCall },
   };

@@ -21,6 +21,8 @@ export interface Report {
   readonly postsPerCall: number;
   /** Median milliseconds of each step. */
   readonly steps: { readonly passThrough: Latencies['steps']; readonly answerToRetry: Latencies['steps'] };
+  /** Of a call while calls per second were counted. */
+  readonly latencyAtOnce: { readonly parley: Quantiles; readonly temporal: Quantiles };
   /** Milliseconds of CPU per call while calls per second were counted, by process. */
   readonly cpuPerCall: Throughput['cpuPerCall'];
   readonly surroundings: Surroundings;
@@ -44,8 +46,11 @@ export interface Found {
 }
 
 export function reportOf({ passThrough, answers, throughput, postsPerCall }: Found, surroundings: Surroundings): Report {
-  const quantiles = ({ samples }: Latencies, side: string): Quantiles => quantilesOf(samples[side] ?? []);
-  const pair = (latencies: Latencies) => ({ parley: quantiles(latencies, 'parley'), temporal: quantiles(latencies, 'temporal') });
+  const quantiles = ({ samples }: Pick<Latencies, 'samples'>, side: string): Quantiles => quantilesOf(samples[side] ?? []);
+  const pair = (latencies: Pick<Latencies, 'samples'>) => ({
+    parley: quantiles(latencies, 'parley'),
+    temporal: quantiles(latencies, 'temporal'),
+  });
   const through = pair(passThrough);
   const answered = pair(answers);
   const { parley, temporal } = throughput.callsPerSecond;
@@ -55,6 +60,7 @@ export function reportOf({ passThrough, answers, throughput, postsPerCall }: Fou
     throughput: { parley, temporal, ratio: rounded(parley / temporal) },
     postsPerCall,
     steps: { passThrough: passThrough.steps, answerToRetry: answers.steps },
+    latencyAtOnce: pair(throughput),
     cpuPerCall: throughput.cpuPerCall,
     surroundings,
   };
@@ -85,7 +91,7 @@ export async function surroundingsOf(
 }
 
 export function tableOf(report: Report): string {
-  const { passThrough, answerToRetry, throughput, steps, cpuPerCall, surroundings, postsPerCall } = report;
+  const { passThrough, answerToRetry, throughput, latencyAtOnce, steps, cpuPerCall, surroundings, postsPerCall } = report;
   const both = ({ p50, p99 }: Quantiles): string => `${p50.toFixed(1)} / ${p99.toFixed(1)}`;
   const { machine, node, commit: at } = surroundings;
   return [
@@ -94,6 +100,7 @@ export function tableOf(report: Report): string {
       latencyRow('(a) pass-through, ms p50 / p99', passThrough, both(passThrough.sdk)),
       latencyRow('(b) answer → retry, ms p50 / p99', answerToRetry, ''),
       ['(c) calls/s, 20 at once', String(throughput.parley), String(throughput.temporal), '', String(throughput.ratio), '≥ 0.8'],
+      ['    of each call, ms p50 / p99', both(latencyAtOnce.parley), both(latencyAtOnce.temporal)],
     ]),
     `POSTs to the MCP server per warm pass-through: ${postsPerCall}`,
     stepTable('Where (a) goes, median ms', steps.passThrough),

@@ -40,7 +40,7 @@ export class ParleySide implements Side {
 
   async call(): Promise<string> {
     const { id, outcome, reason } = await this.start(plainTool);
-    if (outcome !== 'completed') throw new Error(`Parley's call ended as ${outcome} (${reason})`);
+    if (outcome !== 'completed') throw new Error(`Parley's call ${id} ended as ${outcome} (${reason})`);
     return workflowId(benchTenant, id);
   }
 
