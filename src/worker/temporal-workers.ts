@@ -16,8 +16,11 @@ const maxLegs = 100;
 const maxCachedWorkflows = 300;
 /** A leg on the wire at shutdown is waited for: cutting it off would make its outcome unknown. */
 const drainMs = 15 * 60_000;
-/** How long a workflow task waits for the worker that has the workflow cached before any worker may take it: that one may be dead. */
-const stickyMs = 1_000;
+/**
+ * How long a workflow task waits for the worker that has the workflow cached before any worker may take it: that one may be dead. Shorter
+ * than a busy worker may need, and every task is replayed from the start, which makes it busier.
+ */
+const stickyMs = 5_000;
 
 const workflowBundle = { codePath: resolve(import.meta.dirname, '../../workflow-bundle.js') };
 
