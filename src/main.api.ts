@@ -6,12 +6,14 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { createApi } from './api.js';
 import { Config } from './config/config.js';
 import { Readiness } from './health/readiness.js';
+import { takeOverConsole } from './log/console.js';
 import { type Log, openLog } from './log/log.js';
 import { failToStart } from './log/start-failure.js';
 
 async function main(): Promise<void> {
   const config = Config.read('api');
   const log = openLog(config);
+  takeOverConsole(log);
   const app = await createApi(config, log);
   await app.listen(config.http.port, config.http.host);
   stopOnSignal(app, config, log);

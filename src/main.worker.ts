@@ -7,6 +7,7 @@ import { legActivities } from '../activities/leg-activities.js';
 import { SendLeg } from '../activities/send-leg.js';
 import { Config } from './config/config.js';
 import { KeyRingCodec } from './crypto/codec.js';
+import { takeOverConsole } from './log/console.js';
 import { nestLoggerOf, openLog } from './log/log.js';
 import { failToStart } from './log/start-failure.js';
 import { serveHealth } from './worker/health-server.js';
@@ -17,6 +18,7 @@ import { WorkerModule } from './worker/worker.module.js';
 async function main(): Promise<void> {
   const config = Config.read('worker');
   const log = openLog(config);
+  takeOverConsole(log);
   installRuntime(log);
   const app = await NestFactory.createApplicationContext(WorkerModule.with(config, log), {
     logger: nestLoggerOf(log),
