@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startExampleServer } from '../../examples/server/server.js';
-import { FaultServer, json, result, type Received } from '../../test/harness/fault-server.js';
+import { FaultServer, json, result, rpcError, type Received } from '../../test/harness/fault-server.js';
 import { Catalog, toolDigest } from './catalog.js';
 
 const discovered = {
@@ -89,6 +89,29 @@ describe('the catalog', () => {
   it('offers no tool that cannot be bound to a call', async () => {
     const endpoint = await listing(() => page([aTool('a'), aTool('b', { description: '\ud800' })]));
     expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a']);
+  });
+
+  it.each<[string, object]>([
+    ['is empty', { value: { type: 'string', 'x-mcp-header': '' } }],
+    ['is no name of a header', { value: { type: 'string', 'x-mcp-header': 'My Region' } }],
+    ['is for an object', { value: { type: 'object', 'x-mcp-header': 'Value' } }],
+    ['is for a number that need not be an integer', { value: { type: 'number', 'x-mcp-header': 'Value' } }],
+    ['is there twice', { a: { type: 'string', 'x-mcp-header': 'Value' }, b: { type: 'string', 'x-mcp-header': 'value' } }],
+  ])('offers no tool with an x-mcp-header that %s, and every other tool', async (_, properties) => {
+    const unfit = aTool('unfit', { inputSchema: { type: 'object', properties } });
+    const endpoint = await listing(() => page([unfit, aTool('fit')]));
+    expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['fit']);
+  });
+
+  it('asks once more when a server refuses its revision and then names it', async () => {
+    const data = { supported: ['2026-07-28'], requested: '2026-07-28' };
+    const endpoint = await failing((res) => {
+      const { id, method } = server.received.at(-1)!.body;
+      if (server.received.length === 1) json(res, 400, rpcError(id, -32022, 'Unsupported protocol version', data));
+      else json(res, 200, result(id, method === 'server/discover' ? discovered : page([aTool('a')])));
+    });
+    expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a']);
+    expect(asked()).toEqual(['server/discover', 'server/discover', 'tools/list']);
   });
 
   it('refuses two tools of one name (invalid)', async () => {
