@@ -65,7 +65,7 @@ export class LegReader {
     const { resultType = 'complete' } = result;
     if (resultType === 'complete') return this.complete(input, plan, result);
     const { call } = input;
-    const verdict = gate(call.method, result, call.capabilities, call.policy.gate);
+    const verdict = gate(call.method, result, call.capabilities, call.policy);
     if (verdict.is === 'refused') {
       const { code: reason, is, ...where } = verdict;
       return { outcome: { is, reason, ...where } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkAnswer, decisionOf, inputResponsesOf, type InputResponse } from './answers.js';
-import type { FormField, FormInput } from './form.js';
+import type { FormField, FormInput, RoundInput, UrlInput } from './form.js';
 
 const plenty = 64 * 1024;
 const input = (key: string, ...fields: FormField[]): FormInput => ({ key, kind: 'form', message: 'm', fields });
@@ -15,7 +15,7 @@ const options = [
 ];
 
 /** Where and why an answer is invalid, as `pointer code`; empty when it is valid. */
-function faults(inputs: readonly FormInput[], responses: unknown, maxBytes = plenty): string[] {
+function faults(inputs: readonly RoundInput[], responses: unknown, maxBytes = plenty): string[] {
   const check = checkAnswer(inputs, responses, maxBytes);
   return check.is === 'valid' ? [] : check.errors.map(({ pointer, code }) => `${pointer} ${code}`);
 }
@@ -208,6 +208,24 @@ describe('checkAnswer: the whole round', () => {
     expect(faults(ask({ ...named, type: 'string' }), accept({ f: deep }))).toEqual(['/responses/a/content/f type_wrong']);
     const wide = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, n]));
     expect(faults(ask(), accept(wide))).toHaveLength(100);
+  });
+});
+
+describe('checkAnswer: a URL', () => {
+  const url: UrlInput = { key: 'a', kind: 'url', message: 'm', url: 'https://example.com', host: 'example.com', notes: [] };
+
+  it.each(['accept', 'decline', 'cancel'] as const)('takes a bare %s', (action) => {
+    const responses = [{ key: 'a', response: { action } }];
+    expect(checkAnswer([url], { a: { action } }, plenty)).toEqual({ is: 'valid', responses });
+  });
+
+  it.each([
+    [{ action: 'accept', content: {} }, '/responses/a/content content_unexpected'],
+    [{ action: 'accept', content: null }, '/responses/a/content content_unexpected'],
+    [{ action: 'accept', url: 'https://example.com' }, '/responses/a/url member_unknown'],
+    [{ action: 'opened' }, '/responses/a/action action_unknown'],
+  ])('refuses the response %j', (response, found) => {
+    expect(faults([url], { a: response })).toEqual([found]);
   });
 });
 

@@ -5,7 +5,7 @@
 
 import { actions, type Action } from './call.js';
 import { validatorsOf, type ValueFaultCode } from './field-validator.js';
-import type { FormField, FormInput, RoundInput } from './form.js';
+import type { FormField, RoundInput } from './form.js';
 import { pointerTo } from './json-pointer.js';
 import { isObject, type JsonObject } from './server-json.js';
 
@@ -13,7 +13,7 @@ export type FieldValue = string | number | boolean | string[];
 
 /** One input response as it goes on the wire: bare, and with content only in an accept of a form, where it is never left out. */
 export type InputResponse =
-  | { readonly action: 'accept'; readonly content: Readonly<Record<string, FieldValue>> }
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, FieldValue>> }
   | { readonly action: 'decline' }
   | { readonly action: 'cancel' };
 
@@ -109,9 +109,10 @@ function responseFaults(input: RoundInput, response: unknown, pointer: string): 
   return [...strange, ...contentFaults(input, action, response, `${pointer}/content`)];
 }
 
-/** The action alone decides whether there may be content, and only an accept is checked against the form. */
-function contentFaults(input: FormInput, action: Action, response: JsonObject, pointer: string): AnswerFault[] {
-  if (action !== 'accept') return Object.hasOwn(response, 'content') ? [fault(pointer, 'content_unexpected')] : [];
+/** The kind and the action decide whether there may be content, and only an accept is checked against the form. */
+function contentFaults(input: RoundInput, action: Action, response: JsonObject, pointer: string): AnswerFault[] {
+  if (action !== 'accept' || input.kind !== 'form')
+    return Object.hasOwn(response, 'content') ? [fault(pointer, 'content_unexpected')] : [];
   if (!isObject(response['content'])) return [fault(pointer, 'content_missing')];
   return formFaults(input.fields, response['content'], pointer);
 }

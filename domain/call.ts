@@ -5,7 +5,7 @@
 
 import type { ConsentId, InvocationId } from './ids.js';
 import type { BindingPart, Reason } from './outcome.js';
-import type { Policy } from './policy.js';
+import type { Allowances, Policy } from './policy.js';
 
 /** Ciphertext under the sealing key ring; only the API and the worker can open it, the codec server cannot (design §7). */
 export type Sealed = string & { readonly __sealed: true };
@@ -40,6 +40,16 @@ export interface BoundCall {
 /** MCP client capabilities as declared in `_meta` on every leg. `elicitation: {}` would mean form only; Parley is explicit. */
 export interface Capabilities {
   readonly elicitation?: { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
+}
+
+/**
+ * What a call declares: forms always, the rest as its server's policy allows. Bound at the start, so that every leg says the same
+ * and the gate measures every round by what the server was told.
+ *
+ * @see design §4
+ */
+export function capabilitiesOf(allow: Allowances): Capabilities {
+  return { elicitation: { form: {}, ...(allow.url && { url: {} }) } };
 }
 
 /** A question that passed the gate, sealed for storage. Leg n opens round n. */

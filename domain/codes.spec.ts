@@ -37,6 +37,7 @@ describe('problem codes', () => {
       '422 server_unknown',
       '422 text_not_unicode',
       '422 tool_unknown',
+      '422 url_unknown',
       '500 internal',
       '503 issuer_unavailable',
       '503 server_unavailable',

@@ -140,6 +140,11 @@ const kinds = {
     title: 'The deadline of the question has passed',
     advice: 'Start the call again if it is still wanted.',
   },
+  url_unknown: {
+    status: 422,
+    title: 'The consent has no URL under this key',
+    advice: 'Name an input of the consent whose `kind` is `url`.',
+  },
   answer_mismatch: {
     status: 409,
     title: 'The answer is to something else than what is asked',

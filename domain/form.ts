@@ -67,5 +67,23 @@ export interface FormInput {
   readonly fields: readonly FormField[];
 }
 
-/** The kinds of question a person can be shown. URL mode, sampling and roots join this union when Parley can answer them. */
-export type RoundInput = FormInput;
+export const urlNotes = ['punycode', 'mixed_script'] as const;
+/** What a person should know of a host's name: it is not spelled in ASCII, or it mixes writing systems within one word. */
+export type UrlNote = (typeof urlNotes)[number];
+
+/** A URL that a person is asked to open. An accept is their consent to that, and no proof that they have finished there. */
+export interface UrlInput {
+  readonly key: string;
+  readonly kind: 'url';
+  readonly message: string;
+  /** Exactly as the server sent it. */
+  readonly url: string;
+  /** Where it leads: name in ASCII, with the port if it is not the scheme's own. */
+  readonly host: string;
+  /** How the name of the host reads, where that is not how it is spelled in ASCII. */
+  readonly unicodeHost?: string;
+  readonly notes: readonly UrlNote[];
+}
+
+/** The kinds of question a person can be shown. */
+export type RoundInput = FormInput | UrlInput;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Capabilities } from './call.js';
 import { gate, gateCodes, gateRefusals, type GateVerdict } from './gate.js';
-import { defaultPolicy } from './policy.js';
+import { defaultPolicy, type GateRules } from './policy.js';
 
 const caps = defaultPolicy.gate;
 const formOnly: Capabilities = { elicitation: { form: {} } };
@@ -12,8 +12,8 @@ const elicit = (params: object = {}) => ({
   params: { message: 'Deploy?', requestedSchema: confirm, ...params },
 });
 const asking = (inputRequests: unknown, rest: object = {}) => ({ resultType: 'input_required', inputRequests, ...rest });
-const judge = (raw: object, declared = formOnly, limits = caps): GateVerdict =>
-  gate('tools/call', raw as Record<string, unknown>, declared, limits);
+const judge = (raw: object, declared = formOnly, rules: GateRules = defaultPolicy): GateVerdict =>
+  gate('tools/call', raw as Record<string, unknown>, declared, rules);
 
 /** As from the wire, so that `__proto__` is an own member. */
 const wire = (text: string) => JSON.parse(text) as Record<string, unknown>;
@@ -25,7 +25,7 @@ function roundOf(verdict: GateVerdict) {
 
 describe('gate: rounds', () => {
   it.each(['tools/call', 'prompts/get', 'resources/read'])('lets %s ask', (method) => {
-    expect(gate(method, asking({ a: elicit() }), formOnly, caps).is).toBe('round');
+    expect(gate(method, asking({ a: elicit() }), formOnly, defaultPolicy).is).toBe('round');
   });
 
   it('turns a form into the form model, under the key of the server', () => {
@@ -123,7 +123,7 @@ describe('gate: refusals', () => {
   });
 
   it('method_cannot_ask for input_required on any other method', () => {
-    expect(gate('tools/list', asking({ a: elicit() }), formOnly, caps)).toMatchObject({ code: 'method_cannot_ask' });
+    expect(gate('tools/list', asking({ a: elicit() }), formOnly, defaultPolicy)).toMatchObject({ code: 'method_cannot_ask' });
   });
 
   it('too_many_requests past the cap, not at it', () => {
@@ -135,6 +135,9 @@ describe('gate: refusals', () => {
   it('undeclared_kind when elicitation was not declared, undeclared_mode when only another mode was', () => {
     expect(judge(asking({ a: elicit() }), {})).toMatchObject({ code: 'undeclared_kind' });
     expect(judge(asking({ a: elicit() }), { elicitation: { url: {} } })).toMatchObject({ code: 'undeclared_mode' });
+    // An empty object means forms only (MCP, elicitation); whoever declares it has no form here, and no URL either.
+    const url = elicit({ mode: 'url', url: 'https://example.com' });
+    expect(judge(asking({ a: url }), { elicitation: {} })).toMatchObject({ code: 'undeclared_mode' });
   });
 
   it('refuses the whole round for one bad request, and names its key as the server spelled it', () => {
@@ -175,6 +178,11 @@ it('pins the codes of the gate, each with a sentence', () => {
     'undeclared_mode',
     'unknown_kind',
     'unknown_mode',
+    'url_character_refused',
+    'url_malformed',
+    'url_scheme_refused',
+    'url_too_long',
+    'url_userinfo',
   ]);
   for (const code of gateCodes) expect(gateRefusals[code]).toMatch(/^[A-Z].*\.$/);
 });

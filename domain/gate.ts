@@ -6,11 +6,12 @@
 
 import { methods, type Capabilities } from './call.js';
 import { readForm } from './form-reader.js';
-import type { FormInput, RoundInput } from './form.js';
+import type { FormInput, RoundInput, UrlInput } from './form.js';
 import { GateRefusal, type GateCode } from './gate-refusal.js';
 import { pointerTo, stepsOf } from './json-pointer.js';
-import type { GateCaps } from './policy.js';
+import type { GateCaps, GateRules } from './policy.js';
 import { isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
+import { readUrl } from './url-reader.js';
 
 export { gateCodes, gateRefusals, type GateCode } from './gate-refusal.js';
 
@@ -33,9 +34,9 @@ export type GateVerdict =
  * @param raw      the result as parsed from the wire, before any SDK touched it
  * @param declared what this call said it can answer; anything else is refused
  */
-export function gate(method: string, raw: JsonObject, declared: Capabilities, caps: GateCaps): GateVerdict {
+export function gate(method: string, raw: JsonObject, declared: Capabilities, rules: GateRules): GateVerdict {
   try {
-    return { is: 'round', round: readRound(method, raw, declared, caps) };
+    return { is: 'round', round: readRound(method, raw, declared, rules) };
   } catch (refusal) {
     if (!(refusal instanceof GateRefusal)) throw refusal;
     const key = stepsOf(refusal.path)[1];
@@ -43,12 +44,12 @@ export function gate(method: string, raw: JsonObject, declared: Capabilities, ca
   }
 }
 
-function readRound(method: string, raw: JsonObject, declared: Capabilities, caps: GateCaps): GatedRound {
+function readRound(method: string, raw: JsonObject, declared: Capabilities, rules: GateRules): GatedRound {
   if (raw['resultType'] !== 'input_required') throw new GateRefusal('result_type_unknown', '/resultType');
   if (!methods.some((known) => known === method)) throw new GateRefusal('method_cannot_ask', '/resultType');
 
-  const requestState = readState(raw['requestState'], caps);
-  const inputs = readRequests(raw['inputRequests'], declared, caps);
+  const requestState = readState(raw['requestState'], rules.gate);
+  const inputs = readRequests(raw['inputRequests'], declared, rules);
   if (requestState !== undefined) return { inputs, requestState };
   if (inputs.length === 0) throw new GateRefusal('nothing_asked', '');
   return { inputs };
@@ -63,27 +64,29 @@ function readState(state: unknown, caps: GateCaps): string | undefined {
   return state;
 }
 
-function readRequests(raw: unknown, declared: Capabilities, caps: GateCaps): RoundInput[] {
+function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): RoundInput[] {
   if (raw === undefined) return [];
   const requests = Object.entries(objectAt(raw, '/inputRequests', 'requests_malformed'));
-  if (requests.length > caps.maxRequests) throw new GateRefusal('too_many_requests', '/inputRequests');
+  if (requests.length > rules.gate.maxRequests) throw new GateRefusal('too_many_requests', '/inputRequests');
   const inputs = requests.map(([key, request]) => {
     // An unfit key is not repeated in the refusal, which is stored in clear.
-    if (key.length > caps.maxKeyLength) throw new GateRefusal('key_too_long', '/inputRequests');
+    if (key.length > rules.gate.maxKeyLength) throw new GateRefusal('key_too_long', '/inputRequests');
     if (!isUnicode(key)) throw new GateRefusal('text_not_unicode', '/inputRequests');
-    return readRequest(key, request, declared, caps);
+    return readRequest(key, request, declared, rules);
   });
-  if (Buffer.byteLength(JSON.stringify(inputs)) > caps.maxRoundBytes) throw new GateRefusal('round_too_large', '/inputRequests');
+  if (Buffer.byteLength(JSON.stringify(inputs)) > rules.gate.maxRoundBytes) {
+    throw new GateRefusal('round_too_large', '/inputRequests');
+  }
   return inputs;
 }
 
-function readRequest(key: string, raw: unknown, declared: Capabilities, caps: GateCaps): RoundInput {
+function readRequest(key: string, raw: unknown, declared: Capabilities, rules: GateRules): RoundInput {
   const path = pointerTo('/inputRequests', key);
   const request = objectAt(raw, path, 'request_malformed');
   switch (request['method']) {
     case 'elicitation/create':
       if (declared.elicitation === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);
-      return readElicitation(key, objectAt(request['params'], `${path}/params`, 'request_malformed'), declared, caps);
+      return readElicitation(key, objectAt(request['params'], `${path}/params`, 'request_malformed'), declared, rules);
     // Parley declares neither yet; a reader of either joins here, behind its own capability.
     case 'sampling/createMessage':
     case 'roots/list':
@@ -93,26 +96,35 @@ function readRequest(key: string, raw: unknown, declared: Capabilities, caps: Ga
   }
 }
 
-function readElicitation(key: string, params: JsonObject, declared: Capabilities, caps: GateCaps): RoundInput {
+function readElicitation(key: string, params: JsonObject, declared: Capabilities, rules: GateRules): RoundInput {
   const path = `${pointerTo('/inputRequests', key)}/params`;
   switch (params['mode']) {
     case undefined: // the specification's default
     case 'form':
       if (declared.elicitation?.form === undefined) throw new GateRefusal('undeclared_mode', `${path}/mode`);
-      return readFormRequest(key, params, path, caps);
-    // Parley does not declare it yet; its reader joins here, behind `declared.elicitation.url`.
+      return readFormRequest(key, params, path, rules.gate);
     case 'url':
-      throw new GateRefusal('undeclared_mode', `${path}/mode`);
+      if (declared.elicitation?.url === undefined) throw new GateRefusal('undeclared_mode', `${path}/mode`);
+      return readUrlRequest(key, params, path, rules);
     default:
       throw new GateRefusal(typeof params['mode'] === 'string' ? 'unknown_mode' : 'request_malformed', `${path}/mode`);
   }
 }
 
 function readFormRequest(key: string, params: JsonObject, path: string, caps: GateCaps): FormInput {
-  const message = textAt(params['message'], `${path}/message`, {
+  const message = readMessage(params, path, caps);
+  return { key, kind: 'form', message, fields: readForm(params['requestedSchema'], `${path}/requestedSchema`, caps) };
+}
+
+function readUrlRequest(key: string, params: JsonObject, path: string, rules: GateRules): UrlInput {
+  const message = readMessage(params, path, rules.gate);
+  return { key, kind: 'url', message, ...readUrl(params['url'], `${path}/url`, rules) };
+}
+
+function readMessage(params: JsonObject, path: string, caps: GateCaps): string {
+  return textAt(params['message'], `${path}/message`, {
     maxBytes: caps.maxMessageBytes,
     malformed: 'request_malformed',
     tooLong: 'message_too_long',
   });
-  return { key, kind: 'form', message, fields: readForm(params['requestedSchema'], `${path}/requestedSchema`, caps) };
 }

@@ -14,12 +14,20 @@ export interface GateCaps {
   readonly maxFields: number;
   readonly maxOptions: number;
   readonly maxMessageBytes: number;
+  readonly maxUrlBytes: number;
   readonly maxLabelBytes: number;
   readonly maxStateBytes: number;
   /** Of all input requests together, in Parley's own form of them. */
   readonly maxRoundBytes: number;
 }
 
+/** What a server may ask for beside forms. A call declares exactly this, and whatever else it is asked is refused. */
+export interface Allowances {
+  /** Asking a person to open a URL (elicitation in URL mode). */
+  readonly url: boolean;
+}
+
+/** A call keeps the policy that it was started with: one from before a member was added does not have it. */
 export interface Policy {
   /** Rounds that ask a person; one more ends the call as `rounds_exceeded`. */
   readonly maxRounds: number;
@@ -45,8 +53,14 @@ export interface Policy {
   readonly maxResultBytes: number;
   /** One person's input responses to one round. */
   readonly maxAnswerBytes: number;
+  readonly allow: Allowances;
+  /** Whether a person may be shown an `http` URL that leads to their own machine; every other must be `https`. */
+  readonly allowLoopbackUrls: boolean;
   readonly gate: GateCaps;
 }
+
+/** What of a policy decides whether a round may reach a person. */
+export type GateRules = Pick<Policy, 'gate' | 'allowLoopbackUrls'>;
 
 export const defaultPolicy: Policy = {
   maxRounds: 10,
@@ -63,12 +77,15 @@ export const defaultPolicy: Policy = {
   maxArgumentsBytes: 256 * 1024,
   maxResultBytes: 4 * 1024 * 1024,
   maxAnswerBytes: 256 * 1024,
+  allow: { url: true },
+  allowLoopbackUrls: false,
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,
     maxFields: 64,
     maxOptions: 500,
     maxMessageBytes: 8 * 1024,
+    maxUrlBytes: 8 * 1024,
     maxLabelBytes: 1024,
     maxStateBytes: 256 * 1024,
     maxRoundBytes: 256 * 1024,

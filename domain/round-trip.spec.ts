@@ -3,12 +3,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAnswer, inputResponsesOf } from './answers.js';
 import type { Capabilities } from './call.js';
-import type { FormField, RoundInput } from './form.js';
+import type { FormField, FormInput } from './form.js';
 import { gate, gateCodes, type GateVerdict } from './gate.js';
 import { defaultPolicy } from './policy.js';
 
 const formOnly: Capabilities = { elicitation: { form: {} } };
-const judge = (raw: unknown): GateVerdict => gate('tools/call', raw as Record<string, unknown>, formOnly, defaultPolicy.gate);
+const judge = (raw: unknown): GateVerdict => gate('tools/call', raw as Record<string, unknown>, formOnly, defaultPolicy);
 /** Through text, as on the wire: inherited names become own members. */
 const overWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -118,11 +118,11 @@ function good(): fc.Arbitrary<unknown> {
   );
 }
 
-function inputsOf(requests: readonly unknown[]): readonly RoundInput[] {
+function inputsOf(requests: readonly unknown[]): readonly FormInput[] {
   const keyed = requests.map((request, index) => [hostileNames[index] ?? `${index}`, request]);
   const verdict = judge(overWire({ resultType: 'input_required', requestState: '', inputRequests: Object.fromEntries(keyed) }));
   if (verdict.is === 'refused') throw new Error(`a good round was refused: ${verdict.code} at ${verdict.path}`);
-  return verdict.round.inputs;
+  return verdict.round.inputs.filter((input) => input.kind === 'form');
 }
 
 /** Any value that satisfies the field. */
@@ -168,7 +168,7 @@ function instant(): fc.Arbitrary<string> {
 }
 
 /** An accept of every form: all required fields, and some of the others. */
-function acceptOf(inputs: readonly RoundInput[]): fc.Arbitrary<unknown> {
+function acceptOf(inputs: readonly FormInput[]): fc.Arbitrary<unknown> {
   const responses = inputs.map(({ key, fields }) => {
     const entries = fields.map((field) => {
       const value = field.required ? valueFor(field) : fc.option(valueFor(field), { nil: undefined });

@@ -112,9 +112,10 @@ describe('docs/configuration.md', () => {
 
 describe('docs/servers.md', () => {
   it('has every member of a policy, and no other', () => {
-    const { gate, ...own } = policySchema.shape;
-    const members = [...Object.keys(own), ...Object.keys(defaultPolicy.gate).map((name) => `gate.${name}`)];
-    expect(gate).toBeDefined();
+    const { gate, allow, ...own } = policySchema.shape;
+    const within = (name: 'gate' | 'allow') => Object.keys(defaultPolicy[name]).map((member) => `${name}.${member}`);
+    const members = [...Object.keys(own), ...within('allow'), ...within('gate')];
+    expect(gate && allow).toBeDefined();
     expect(firstCells(section('docs/servers.md', '## Policy')).sort()).toEqual(members.sort());
   });
 });

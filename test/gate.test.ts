@@ -31,7 +31,7 @@ beforeAll(async () => {
 
   offences.set('url_mode', [
     ask({ go: { method: 'elicitation/create', params: { mode: 'url', message: 'x', url } } }),
-    'undeclared_mode',
+    'url_scheme_refused',
   ]);
   offences.set('sampling', [ask({ go: { method: 'sampling/createMessage', params: {} } }), 'undeclared_kind']);
   offences.set('roots', [ask({ go: { method: 'roots/list' } }), 'undeclared_kind']);

@@ -17,6 +17,7 @@ const AuditEntryBody = z
     try: number,
     round: number,
     consent: text,
+    input: number,
     server: text,
     method: text,
     name: text,

@@ -11,6 +11,7 @@ export const auditTypes = [
   'invocation_started',
   'leg_submitted',
   'round_received',
+  'url_opened',
   'answer_accepted',
   'answer_refused',
   'invocation_closed',
@@ -25,6 +26,8 @@ export interface AuditEvent {
   readonly try?: number;
   readonly round?: number;
   readonly consent?: string;
+  /** Place of an input in its round, from 1: its key is the server's, and may say anything. */
+  readonly input?: number;
   readonly server?: string;
   readonly method?: string;
   readonly name?: string;

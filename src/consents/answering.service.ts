@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { checkAnswer, type KeyedResponse } from '../../domain/answers.js';
-import type { ConsentRecord, RefusalCode } from '../../domain/consent.js';
+import type { ConsentRecord } from '../../domain/consent.js';
 import type { InvocationId } from '../../domain/ids.js';
 import { defaultPolicy } from '../../domain/policy.js';
 import type { Actor } from '../auth/actor.js';
@@ -17,7 +17,7 @@ import type { Problem } from '../problems/problem.js';
 import { AnswerSigner, type SignedAnswer } from './answer-signer.js';
 import type { AnswerBody, AnsweredBody } from './consents.contract.js';
 import { ConsentsService } from './consents.service.js';
-import { refusalProblem, Refusals } from './refusals.js';
+import { closedCode, refusalProblem, Refusals } from './refusals.js';
 
 type Chosen = { readonly invocation: InvocationId; readonly receipt: string; readonly decidedAt: string };
 
@@ -112,10 +112,4 @@ export class AnsweringService {
     const latest = (await this.consents.find(consent.tenant, consent.id)) ?? consent;
     return this.refusals.refuse(actor, latest, closedCode(latest) ?? 'consent_withdrawn');
   }
-}
-
-/** @returns undefined while the consent can be answered, as far as the inbox knows */
-function closedCode({ status, deadlineAt }: ConsentRecord): RefusalCode | undefined {
-  if (status !== 'open') return `consent_${status}`;
-  return Date.now() >= deadlineAt ? 'consent_expired' : undefined;
 }

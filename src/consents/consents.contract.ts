@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { actions, methods } from '../../domain/call.js';
 import { consentStatuses } from '../../domain/consent.js';
-import { type FormField, stringFormats } from '../../domain/form.js';
+import { type FormField, stringFormats, urlNotes } from '../../domain/form.js';
 
 const field = {
   name: z.string(),
@@ -43,7 +43,17 @@ const Field: z.ZodType<FormField> = z.discriminatedUnion('type', [
   }),
 ]);
 
-const Input = z.object({ kind: z.literal('form'), message: z.string(), fields: z.array(Field) });
+const Input = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('form'), message: z.string(), fields: z.array(Field) }),
+  z.object({
+    kind: z.literal('url'),
+    message: z.string(),
+    url: z.string().meta({ description: 'Exactly as the server sent it' }),
+    host: z.string().meta({ description: 'Where it leads, in ASCII' }),
+    unicodeHost: z.string().exactOptional().meta({ description: 'How the host reads, where that is something else' }),
+    notes: z.array(z.enum(urlNotes)),
+  }),
+]);
 
 /** Keyed by the server's own keys, `__proto__` included, which zod's record type drops: hence described and not parsed. */
 const { $schema: _, ...inputsSchema } = z.toJSONSchema(z.record(z.string(), Input));
@@ -88,6 +98,16 @@ export const AnswerBody = z
   .refine((body) => body.responses !== undefined, { path: ['responses'], message: 'is required' })
   .meta({ id: 'AnswerConsent' });
 export type AnswerBody = z.infer<typeof AnswerBody>;
+
+export const OpenedWish = z
+  .strictObject({ input: z.string().max(1024).meta({ description: 'Key of the input whose URL is opened' }) })
+  .meta({ id: 'OpenUrl' });
+export type OpenedWish = z.infer<typeof OpenedWish>;
+
+export const OpenedBody = z
+  .object({ consent: z.string(), input: z.string(), openedAt: z.iso.datetime() })
+  .meta({ id: 'UrlOpened' });
+export type OpenedBody = z.infer<typeof OpenedBody>;
 
 export const AnsweredBody = z
   .object({

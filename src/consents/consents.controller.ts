@@ -1,6 +1,6 @@
 /** `/v1/consents` (design §9): a person's inbox. */
 
-import { Body, Controller, Get, Param, Post, Query, Res, SerializeOptions } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Res, SerializeOptions } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import type { Actor } from '../auth/actor.js';
@@ -9,8 +9,9 @@ import { ApiIdempotent, IdempotencyKey } from '../http/idempotency-key.js';
 import { PageQuery } from '../http/page.contract.js';
 import { Problems } from '../problems/problems.decorator.js';
 import { AnsweringService } from './answering.service.js';
-import { AnswerBody, AnsweredBody, ConsentBody, ConsentPage } from './consents.contract.js';
+import { AnswerBody, AnsweredBody, ConsentBody, ConsentPage, OpenedBody, OpenedWish } from './consents.contract.js';
 import { ConsentsService } from './consents.service.js';
+import { OpeningService } from './opening.service.js';
 
 @ApiTags('consents')
 @Controller('v1/consents')
@@ -18,6 +19,7 @@ export class ConsentsController {
   constructor(
     private readonly consents: ConsentsService,
     private readonly answering: AnsweringService,
+    private readonly opening: OpeningService,
   ) {}
 
   @Get()
@@ -38,6 +40,22 @@ export class ConsentsController {
   @SerializeOptions({ schema: ConsentBody })
   get(@CurrentActor() actor: Actor, @Param('id') id: string): Promise<ConsentBody> {
     return this.consents.get(actor, id);
+  }
+
+  @Post(':id/opened')
+  @HttpCode(200)
+  @RequiresScope('consents:decide')
+  @ApiOperation({ summary: 'Say that I open a URL; it may be repeated and is recorded once' })
+  @ApiResponse({ status: 200, standardSchema: OpenedBody, description: 'It is on the audit record' })
+  @Problems('consent_unknown', 'consent_answered', 'consent_withdrawn', 'consent_expired', 'url_unknown')
+  @Problems('text_not_unicode', 'store_unavailable')
+  @SerializeOptions({ schema: OpenedBody })
+  opened(
+    @CurrentActor() actor: Actor,
+    @Param('id') id: string,
+    @Body({ schema: OpenedWish }) wish: OpenedWish,
+  ): Promise<OpenedBody> {
+    return this.opening.opened(actor, id, wish);
   }
 
   @Post(':id/answer')

@@ -5,11 +5,12 @@ import { AnswerSigner } from './answer-signer.js';
 import { AnsweringService } from './answering.service.js';
 import { ConsentsController } from './consents.controller.js';
 import { ConsentsService } from './consents.service.js';
+import { OpeningService } from './opening.service.js';
 import { Refusals } from './refusals.js';
 
 @Module({
   imports: [HttpModule, InvocationsModule],
   controllers: [ConsentsController],
-  providers: [AnswerSigner, AnsweringService, ConsentsService, Refusals],
+  providers: [AnswerSigner, AnsweringService, ConsentsService, OpeningService, Refusals],
 })
 export class ConsentsModule {}

@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const view: ConsentView = {
+const view = {
   server: { id: 'scripted', title: 'Scripted', origin: 'http://127.0.0.1' },
   call: { method: 'tools/call', name: 'deploy', arguments: { artifact: 'build-42' } },
   effect: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
@@ -51,7 +51,7 @@ const view: ConsentView = {
     },
     { key: '__proto__', kind: 'form', message: 'Sure?', fields: [{ name: 'confirm', type: 'boolean', required: true }] },
   ],
-};
+} satisfies ConsentView;
 const digest = digestOf(view);
 const good = `{"digest":"${digest}","responses":{"target":{"action":"accept","content":{"environment":"staging"}},"__proto__":{"action":"accept","content":{"confirm":true}}}}`;
 

@@ -44,6 +44,13 @@ function aboutUnknown(id: string) {
   return isConsentId(id) ? { consent: id } : {};
 }
 
-function aboutConsent({ id, invocation, round, server, method, name, subject, viewDigest }: ConsentRecord) {
+/** @returns undefined while the consent can be answered, as far as the inbox knows */
+export function closedCode({ status, deadlineAt }: ConsentRecord) {
+  if (status !== 'open') return `consent_${status}` as const;
+  return Date.now() >= deadlineAt ? 'consent_expired' : undefined;
+}
+
+/** What an audit event says of a consent. */
+export function aboutConsent({ id, invocation, round, server, method, name, subject, viewDigest }: ConsentRecord) {
   return { consent: id, invocation, round, server, method, name, subject, viewDigest };
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { BoundCall, Capabilities } from '../../domain/call.js';
+import { type BoundCall, capabilitiesOf } from '../../domain/call.js';
 import { type InvocationId, invocationIdFrom } from '../../domain/ids.js';
 import type { Actor } from '../auth/actor.js';
 import { Sealer } from '../crypto/sealer.js';
@@ -15,9 +15,6 @@ import type { InvocationBody, StartBody } from './invocations.contract.js';
 import { InvocationsService } from './invocations.service.js';
 import { Launching } from './launching.js';
 import { Waiting, type Watch } from './waiting.js';
-
-/** What a server is told that Parley can ask a person. Explicit, since `elicitation: {}` says the same only by default. */
-const declaredCapabilities: Capabilities = { elicitation: { form: {} } };
 
 type Chosen = { readonly invocation: InvocationId };
 /** A result is not kept a second time: a repeat reads it from the invocation. */
@@ -112,7 +109,7 @@ export class StartingService {
       name,
       params: this.sealer.seal(params, { tenant, invocation, field: 'params' }),
       paramsDigest,
-      capabilities: declaredCapabilities,
+      capabilities: capabilitiesOf(policy.allow),
       policy,
       policyDigest: server.policyDigest,
       ledgerEpoch,

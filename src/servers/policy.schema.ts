@@ -36,11 +36,16 @@ const gateSchema = z
     maxFields: count(1, 256),
     maxOptions: count(1, 2000),
     maxMessageBytes: count(1, 65_536),
+    maxUrlBytes: count(1, 65_536),
     maxLabelBytes: count(1, 8_192),
     maxStateBytes: count(1, mebibyte),
     maxRoundBytes: count(1, mebibyte),
   })
   .partial();
+
+const flag = z.boolean({ error: 'expected true or false' });
+
+const allowSchema = z.strictObject({ url: flag }).partial();
 
 const writtenPolicySchema = z
   .strictObject({
@@ -58,6 +63,8 @@ const writtenPolicySchema = z
     maxArgumentsBytes: count(2, mebibyte),
     maxResultBytes: count(1024, 64 * mebibyte),
     maxAnswerBytes: count(2, mebibyte),
+    allow: allowSchema,
+    allowLoopbackUrls: flag,
     gate: gateSchema,
   })
   .partial();
@@ -78,6 +85,7 @@ export function policyOf(written: z.output<typeof writtenPolicySchema> = {}): Po
     callDeadline,
     connectBackoffInitial,
     connectBackoffMax,
+    allow,
     gate,
     ...same
   } = written;
@@ -93,6 +101,7 @@ export function policyOf(written: z.output<typeof writtenPolicySchema> = {}): Po
       connectBackoffInitialMs: connectBackoffInitial,
       connectBackoffMaxMs: connectBackoffMax,
     }),
+    allow: { ...defaultPolicy.allow, ...present(allow ?? {}) },
     gate: { ...defaultPolicy.gate, ...present(gate ?? {}) },
   };
 }
