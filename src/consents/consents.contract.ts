@@ -71,6 +71,9 @@ export const ConsentBody = z
       .object({ readOnly: z.boolean(), destructive: z.boolean(), idempotent: z.boolean(), openWorld: z.boolean() })
       .meta({ description: "The server's own claim" }),
     inputs: Inputs,
+    display: z
+      .array(z.object({ text: z.string(), display: z.string() }))
+      .meta({ description: 'How to show each text of `call` and `inputs`, names included, that holds what nobody would see' }),
     digest: z.string().meta({ description: 'Of exactly what is shown; an answer names it' }),
     openedAt: z.iso.datetime(),
     deadline: z.iso.datetime(),

@@ -2,6 +2,7 @@
 
 import { Injectable } from '@nestjs/common';
 import type { ConsentRecord, ConsentView } from '../../domain/consent.js';
+import { displayedTexts } from '../../domain/display.js';
 import { isConsentId } from '../../domain/ids.js';
 import type { Actor } from '../auth/actor.js';
 import { Sealer } from '../crypto/sealer.js';
@@ -46,6 +47,8 @@ export class ConsentsService {
   private body(record: ConsentRecord): ConsentBody {
     const { id, invocation, status, round, viewDigest } = record;
     const { server, call, effect, inputs } = this.viewOf(record);
+    // fromEntries defines members, so that a key `__proto__` is one like any other.
+    const keyed = Object.fromEntries(inputs.map(({ key, ...input }) => [key, input]));
     return {
       id,
       invocation,
@@ -54,8 +57,8 @@ export class ConsentsService {
       server,
       call,
       effect,
-      // fromEntries defines members, so that a key `__proto__` is one like any other.
-      inputs: Object.fromEntries(inputs.map(({ key, ...input }) => [key, input])),
+      inputs: keyed,
+      display: displayedTexts([call, keyed]),
       digest: viewDigest,
       openedAt: new Date(record.openedAt).toISOString(),
       deadline: new Date(record.deadlineAt).toISOString(),
