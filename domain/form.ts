@@ -14,6 +14,8 @@ export interface FieldBase {
   readonly title?: string;
   readonly description?: string;
   readonly required: boolean;
+  /** `secret`: it looks as if it asked for a password, a key, a token or card data, and the policy lets it pass. */
+  readonly warning?: 'secret';
 }
 
 export const stringFormats = ['email', 'uri', 'date', 'date-time'] as const;

@@ -32,6 +32,7 @@ export const gateRefusals = {
   schema_keyword_unsupported: 'A form schema holds a constraint that Parley would not enforce.',
   field_kind_unsupported: 'A form field is not a string, number, integer, boolean or choice.',
   format_unsupported: 'A text field has a format other than email, uri, date and date-time.',
+  secret_field: 'A form field looks as if it asked for a password, a key, a token or card data.',
   too_many_fields: 'A form has more fields than the policy allows.',
   too_many_options: 'A choice has more options than the policy allows.',
   option_repeated: 'A choice offers the same value twice.',

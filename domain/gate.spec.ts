@@ -168,6 +168,7 @@ it('pins the codes of the gate, each with a sentence', () => {
     'round_too_large',
     'schema_keyword_unsupported',
     'schema_malformed',
+    'secret_field',
     'state_malformed',
     'state_too_large',
     'text_not_unicode',

@@ -10,6 +10,7 @@ import type { FormInput, RoundInput, UrlInput } from './form.js';
 import { GateRefusal, type GateCode } from './gate-refusal.js';
 import { pointerTo, stepsOf } from './json-pointer.js';
 import type { GateCaps, GateRules } from './policy.js';
+import { guardSecrets } from './secret-field.js';
 import { isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
 import { readUrl } from './url-reader.js';
 
@@ -102,7 +103,7 @@ function readElicitation(key: string, params: JsonObject, declared: Capabilities
     case undefined: // the specification's default
     case 'form':
       if (declared.elicitation?.form === undefined) throw new GateRefusal('undeclared_mode', `${path}/mode`);
-      return readFormRequest(key, params, path, rules.gate);
+      return readFormRequest(key, params, path, rules);
     case 'url':
       if (declared.elicitation?.url === undefined) throw new GateRefusal('undeclared_mode', `${path}/mode`);
       return readUrlRequest(key, params, path, rules);
@@ -111,9 +112,11 @@ function readElicitation(key: string, params: JsonObject, declared: Capabilities
   }
 }
 
-function readFormRequest(key: string, params: JsonObject, path: string, caps: GateCaps): FormInput {
-  const message = readMessage(params, path, caps);
-  return { key, kind: 'form', message, fields: readForm(params['requestedSchema'], `${path}/requestedSchema`, caps) };
+function readFormRequest(key: string, params: JsonObject, path: string, rules: GateRules): FormInput {
+  const message = readMessage(params, path, rules.gate);
+  const schemaAt = `${path}/requestedSchema`;
+  const fields = readForm(params['requestedSchema'], schemaAt, rules.gate);
+  return { key, kind: 'form', message, fields: guardSecrets(fields, `${schemaAt}/properties`, rules.secretFields) };
 }
 
 function readUrlRequest(key: string, params: JsonObject, path: string, rules: GateRules): UrlInput {

@@ -27,6 +27,10 @@ export interface Allowances {
   readonly url: boolean;
 }
 
+export const secretFieldsModes = ['refuse', 'warn'] as const;
+/** What becomes of a form that asks for what looks like a password, a key, a token or card data. */
+export type SecretFields = (typeof secretFieldsModes)[number];
+
 /** A call keeps the policy that it was started with: one from before a member was added does not have it. */
 export interface Policy {
   /** Rounds that ask a person; one more ends the call as `rounds_exceeded`. */
@@ -56,11 +60,12 @@ export interface Policy {
   readonly allow: Allowances;
   /** Whether a person may be shown an `http` URL that leads to their own machine; every other must be `https`. */
   readonly allowLoopbackUrls: boolean;
+  readonly secretFields: SecretFields;
   readonly gate: GateCaps;
 }
 
 /** What of a policy decides whether a round may reach a person. */
-export type GateRules = Pick<Policy, 'gate' | 'allowLoopbackUrls'>;
+export type GateRules = Pick<Policy, 'gate' | 'allowLoopbackUrls' | 'secretFields'>;
 
 export const defaultPolicy: Policy = {
   maxRounds: 10,
@@ -79,6 +84,7 @@ export const defaultPolicy: Policy = {
   maxAnswerBytes: 256 * 1024,
   allow: { url: true },
   allowLoopbackUrls: false,
+  secretFields: 'refuse',
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,

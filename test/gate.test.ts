@@ -44,6 +44,7 @@ beforeAll(async () => {
   offences.set('outside_ref', [ask(form(object({ a: { type: 'string', $ref: `${url}#/x` } }))), 'schema_keyword_unsupported']);
   offences.set('nested', [ask(form(object({ a: object({ b: { type: 'string' } }) }))), 'field_kind_unsupported']);
   offences.set('pattern', [ask(form(object({ a: { type: 'string', pattern: '(a+)+$' } }))), 'schema_keyword_unsupported']);
+  offences.set('password', [ask(form(object({ login: { type: 'string', title: 'Your password' } }))), 'secret_field']);
   offences.set('one_bad_of_two', [
     ask({ ...asking('fine', { ok: { type: 'boolean' } }), ...form(object({ a: { type: 'null' } })) }),
     'field_kind_unsupported',
@@ -69,7 +70,12 @@ beforeAll(async () => {
       });
     },
   );
-  parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url, title: 'The deploy server' }] });
+  parley = await startParley({
+    servers: [
+      { id: 'scripted', url: scripted.url, title: 'The deploy server' },
+      { id: 'warning', url: scripted.url, policy: { secretFields: 'warn' } },
+    ],
+  });
 });
 afterAll(async () => {
   await parley?.stop();
@@ -85,6 +91,7 @@ describe('a hostile question', () => {
     'outside_ref',
     'nested',
     'pattern',
+    'password',
     'one_bad_of_two',
     'numeric_state',
     'nothing',
@@ -108,6 +115,12 @@ describe('a question that is shown', () => {
     expect(consent.call).toMatchObject({ method: 'tools/call', name: 'impostor' });
     expect(JSON.stringify(consent)).not.toContain('administrator');
     expect(consent.effect).toMatchObject({ readOnly: true });
+  });
+
+  it('is marked where it seems to ask for a secret, if the policy lets it pass [P5]', async () => {
+    const id = await start(parley, { server: 'warning', tool: 'password' });
+    const { fields } = (await asked(parley, id)).inputs.go;
+    expect(fields).toEqual([{ name: 'login', title: 'Your password', type: 'string', required: false, warning: 'secret' }]);
   });
 
   it('has a display form for each text with unseen characters, and is answered with the exact one [P5]', async () => {

@@ -10,6 +10,10 @@ const field = {
   title: z.string().exactOptional(),
   description: z.string().exactOptional(),
   required: z.boolean(),
+  warning: z
+    .literal('secret')
+    .exactOptional()
+    .meta({ description: 'It seems to ask for a password, a key, a token or card data' }),
 };
 const options = z.array(z.object({ value: z.string(), title: z.string() }));
 const count = z.int().min(0);

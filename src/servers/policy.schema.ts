@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { parseDurationMs } from '../../domain/duration.js';
-import { type Policy, defaultPolicy, largestLegBytes, maxLegBytes } from '../../domain/policy.js';
+import { type Policy, defaultPolicy, largestLegBytes, maxLegBytes, secretFieldsModes } from '../../domain/policy.js';
 import { present } from '../../domain/server-json.js';
 
 const dayMs = 86_400_000;
@@ -65,6 +65,7 @@ const writtenPolicySchema = z
     maxAnswerBytes: count(2, mebibyte),
     allow: allowSchema,
     allowLoopbackUrls: flag,
+    secretFields: z.enum(secretFieldsModes, { error: `expected ${secretFieldsModes.join(' or ')}` }),
     gate: gateSchema,
   })
   .partial();
