@@ -3,7 +3,7 @@
  * a leg found unfit has touched nothing.
  */
 
-import { checkAnswer, inputResponsesOf } from '../domain/answers.js';
+import { checkAnswer, inputResponsesOf, type KeyedResponse } from '../domain/answers.js';
 import type { BoundCall, FailureDetail, LegOutcome } from '../domain/call.js';
 import type { ConsentView } from '../domain/consent.js';
 import { digestOf } from '../domain/digest.js';
@@ -60,6 +60,7 @@ export class LegPlanner {
     if (digestOf(params) !== call.paramsDigest) lost('params_changed');
 
     const { responses, receiptId } = await this.answered(input);
+    const inputResponses = [...responses, ...this.rootsOf(input)];
     const endpoint = await endpointOf(server);
     const { discover, tool } = await this.describe(input, endpoint);
     const digest = tool && toolDigest(tool);
@@ -80,7 +81,7 @@ export class LegPlanner {
         // The original params, and what this round adds: never anything from an earlier round (MCP, MRTR).
         params: {
           ...params,
-          ...(responses !== undefined && { inputResponses: responses }),
+          ...(inputResponses.length > 0 && { inputResponses: inputResponsesOf(inputResponses) }),
           ...(round?.state !== undefined && {
             requestState: this.sealer.unseal<string>(round.state, scope(call, `state.${round.number}`)),
           }),
@@ -95,9 +96,9 @@ export class LegPlanner {
   }
 
   /** The answer is checked once more against what was shown and what was signed: nobody between the person and the wire may alter it. */
-  private async answered(input: LegInput): Promise<{ responses?: object; receiptId?: string }> {
+  private async answered(input: LegInput): Promise<{ responses: readonly KeyedResponse[]; receiptId?: string }> {
     const { call, round, answer } = input;
-    if (answer === undefined || round?.view === undefined) return {};
+    if (answer === undefined || round?.view === undefined) return { responses: [] };
     const view = this.sealer.unseal<ConsentView>(round.view, scope(call, `view.${round.number}`));
     const given = this.sealer.unseal<{ key: string; response: unknown }[]>(
       answer.responses,
@@ -122,7 +123,14 @@ export class LegPlanner {
     const shown = answer.actor === call.subject && digestOf(view) === round.viewDigest;
     const untouched = this.sealer.sameFingerprint(JSON.stringify(given), answer.responsesDigest);
     if (!signed || !shown || !untouched || fits.is !== 'valid') return lost('answer_altered');
-    return { responses: inputResponsesOf(fits.responses), receiptId: receipt.id };
+    return { responses: fits.responses, receiptId: receipt.id };
+  }
+
+  /** The policy's own list, which the call was started with: no person is asked for it. */
+  private rootsOf({ call, round }: LegInput): KeyedResponse[] {
+    if (round?.roots === undefined) return [];
+    const keys = this.sealer.unseal<string[]>(round.roots, scope(call, `roots.${round.number}`));
+    return keys.map((key) => ({ key, response: { roots: call.policy.roots } }));
   }
 
   private async describe(input: LegInput, endpoint: ServerEndpoint) {

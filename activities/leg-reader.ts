@@ -93,7 +93,7 @@ export class LegReader {
 
   private async asked(input: LegInput, plan: PlannedLeg, round: GatedRound): Promise<LegOutcome> {
     const { call, leg } = input;
-    const { requestState } = round;
+    const { requestState, roots } = round;
     const stateDigest = requestState === undefined ? undefined : this.sealer.fingerprint(requestState);
     if (stateDigest !== undefined && !(await this.claim(call, stateDigest))) {
       return { is: 'refused', reason: 'state_foreign' };
@@ -105,6 +105,7 @@ export class LegReader {
         view: this.sealer.seal(view, scope(call, `view.${leg}`)),
         viewDigest: digestOf(view),
       }),
+      ...(roots !== undefined && { roots: this.sealer.seal(roots, scope(call, `roots.${leg}`)) }),
       ...(requestState !== undefined && {
         state: this.sealer.seal(requestState, scope(call, `state.${leg}`)),
       }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkAnswer, decisionOf, inputResponsesOf, type InputResponse } from './answers.js';
-import type { FormField, FormInput, RoundInput, UrlInput } from './form.js';
+import type { FormField, FormInput, RoundInput, SamplingInput, UrlInput } from './form.js';
 
 const plenty = 64 * 1024;
 const input = (key: string, ...fields: FormField[]): FormInput => ({ key, kind: 'form', message: 'm', fields });
@@ -226,6 +226,37 @@ describe('checkAnswer: a URL', () => {
     [{ action: 'opened' }, '/responses/a/action action_unknown'],
   ])('refuses the response %j', (response, found) => {
     expect(faults([url], { a: response })).toEqual([found]);
+  });
+});
+
+describe('checkAnswer: a message', () => {
+  const sampling: SamplingInput = { key: 'a', kind: 'sampling', messages: [{ role: 'user', text: 'm' }], maxTokens: 1 };
+  const message = { role: 'assistant', content: { type: 'text', text: 'no' }, model: 'me' } as const;
+
+  it.each([message, { ...message, role: 'user', stopReason: 'endTurn' } as const])('takes %j as it is', (response) => {
+    expect(checkAnswer([sampling], { a: response }, plenty)).toEqual({ is: 'valid', responses: [{ key: 'a', response }] });
+    expect(decisionOf([{ key: 'a', response }])).toBe('accept');
+  });
+
+  it.each([
+    [5, ['/responses/a response_malformed']],
+    [{ ...message, action: 'accept' }, ['/responses/a/action member_unknown']],
+    [{ ...message, role: 'system' }, ['/responses/a/role message_malformed']],
+    [{ ...message, model: '' }, ['/responses/a/model message_malformed']],
+    [{ ...message, model: undefined }, ['/responses/a/model message_malformed']],
+    [{ ...message, stopReason: null }, ['/responses/a/stopReason message_malformed']],
+    [{ ...message, content: 'no' }, ['/responses/a/content message_malformed']],
+    [{ ...message, content: [message.content] }, ['/responses/a/content message_malformed']],
+    [{ ...message, content: { type: 'image', text: 'x' } }, ['/responses/a/content/type message_malformed']],
+    [{ ...message, content: { type: 'text', text: 'a\ud800' } }, ['/responses/a/content/text message_malformed']],
+    [{ ...message, content: { ...message.content, _meta: {} } }, ['/responses/a/content/_meta member_unknown']],
+  ])('refuses the response %j', (response, found) => {
+    expect(faults([sampling], { a: response })).toEqual(found);
+  });
+
+  it('is no answer to a form, and an action is none to sampling', () => {
+    expect(faults(ask(), { a: message })).toEqual(['/responses/a/action action_unknown']);
+    expect(faults([sampling], { a: { action: 'decline' } })).toContain('/responses/a/action member_unknown');
   });
 });
 

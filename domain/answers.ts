@@ -7,7 +7,8 @@ import { actions, type Action } from './call.js';
 import { validatorsOf, type ValueFaultCode } from './field-validator.js';
 import type { FormField, RoundInput } from './form.js';
 import { pointerTo } from './json-pointer.js';
-import { isObject, type JsonObject } from './server-json.js';
+import type { Root } from './policy.js';
+import { isObject, isUnicode, type JsonObject } from './server-json.js';
 
 export type FieldValue = string | number | boolean | string[];
 
@@ -15,7 +16,18 @@ export type FieldValue = string | number | boolean | string[];
 export type InputResponse =
   | { readonly action: 'accept'; readonly content?: Readonly<Record<string, FieldValue>> }
   | { readonly action: 'decline' }
-  | { readonly action: 'cancel' };
+  | { readonly action: 'cancel' }
+  | SampledMessage
+  | { readonly roots: readonly Root[] };
+
+/** What a person wants to be the model's message. It has no action: on the wire there is none for it, and so no way to decline. */
+export interface SampledMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: { readonly type: 'text'; readonly text: string };
+  /** Who made it, as the server is told. */
+  readonly model: string;
+  readonly stopReason?: string;
+}
 
 /** A response under the server's key; a list, since the key may be any string (see {@link FormInput}). */
 export interface KeyedResponse {
@@ -28,11 +40,12 @@ export const answerFaults = {
   responses_malformed: 'must be an object with one response for each input',
   response_missing: 'must be given: every input of the round is answered at once',
   response_unknown: 'is not an input of this round',
-  response_malformed: 'must be an object with an action',
+  response_malformed: 'must be an object: an action, or a message where a message is asked for',
   action_unknown: `must be one of ${actions.join(', ')}`,
   content_missing: 'must be an object when a form is accepted',
   content_unexpected: 'may only be given when a form is accepted',
   member_unknown: 'is not a member of a response',
+  message_malformed: 'must be a part of a message: role, content of type text, model, and perhaps stopReason',
   field_missing: 'is required',
   field_unknown: 'is not a field of the form',
   answer_too_large: 'is larger than the policy allows',
@@ -72,9 +85,9 @@ export function checkAnswer(inputs: readonly RoundInput[], responses: unknown, m
   return { is: 'valid', responses: inputs.map(({ key }) => ({ key, response: given[key] as InputResponse })) };
 }
 
-/** The one action of all responses, or `mixed`. */
+/** The one action of all responses, or `mixed`; a message is an accept. */
 export function decisionOf(responses: readonly KeyedResponse[]): Action | 'mixed' {
-  const [action, ...others] = new Set(responses.map(({ response }) => response.action));
+  const [action, ...others] = new Set(responses.map(({ response }) => ('action' in response ? response.action : 'accept')));
   return action === undefined || others.length > 0 ? 'mixed' : action;
 }
 
@@ -97,16 +110,38 @@ function responsesFaults(inputs: readonly RoundInput[], responses: unknown): Ans
   ];
 }
 
-/** A kind of input that is answered in another shape joins here. */
 function responseFaults(input: RoundInput, response: unknown, pointer: string): AnswerFault[] {
   if (!isObject(response)) return [fault(pointer, 'response_malformed')];
+  if (input.kind === 'sampling') return messageFaults(response, pointer);
   const action = actions.find((known) => known === response['action']);
   if (action === undefined) return [fault(`${pointer}/action`, 'action_unknown')];
-  const strange = Object.keys(response)
-    .filter((member) => member !== 'action' && member !== 'content')
+  return [...strange(response, ['action', 'content'], pointer), ...contentFaults(input, action, response, `${pointer}/content`)];
+}
+
+function messageFaults(message: JsonObject, pointer: string): AnswerFault[] {
+  const { role, content, model, stopReason } = message;
+  const wrong = (isRight: boolean, member: string) => (isRight ? [] : [fault(`${pointer}/${member}`, 'message_malformed')]);
+  const isText = (value: unknown) => typeof value === 'string' && isUnicode(value);
+  return [
+    ...strange(message, ['role', 'content', 'model', 'stopReason'], pointer),
+    ...wrong(role === 'assistant' || role === 'user', 'role'),
+    ...wrong(isText(model) && model !== '', 'model'),
+    ...wrong(!Object.hasOwn(message, 'stopReason') || isText(stopReason), 'stopReason'),
+    ...(isObject(content)
+      ? [
+          ...strange(content, ['type', 'text'], `${pointer}/content`),
+          ...wrong(content['type'] === 'text', 'content/type'),
+          ...wrong(isText(content['text']), 'content/text'),
+        ]
+      : wrong(false, 'content')),
+  ];
+}
+
+function strange(object: JsonObject, members: readonly string[], pointer: string): AnswerFault[] {
+  return Object.keys(object)
+    .filter((member) => !members.includes(member))
     .slice(0, maxErrors)
     .map((member) => fault(pointerTo(pointer, member), 'member_unknown'));
-  return [...strange, ...contentFaults(input, action, response, `${pointer}/content`)];
 }
 
 /** The kind and the action decide whether there may be content, and only an accept is checked against the form. */

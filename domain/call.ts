@@ -40,6 +40,8 @@ export interface BoundCall {
 /** MCP client capabilities as declared in `_meta` on every leg. `elicitation: {}` would mean form only; Parley is explicit. */
 export interface Capabilities {
   readonly elicitation?: { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
+  readonly sampling?: Record<string, never>;
+  readonly roots?: Record<string, never>;
 }
 
 /**
@@ -49,16 +51,22 @@ export interface Capabilities {
  * @see design §4
  */
 export function capabilitiesOf(allow: Allowances): Capabilities {
-  return { elicitation: { form: {}, ...(allow.url && { url: {} }) } };
+  return {
+    elicitation: { form: {}, ...(allow.url && { url: {} }) },
+    ...(allow.sampling && { sampling: {} }),
+    ...(allow.roots && { roots: {} }),
+  };
 }
 
 /** A question that passed the gate, sealed for storage. Leg n opens round n. */
 export interface OpenableRound {
   readonly number: number;
-  /** Sealed `ConsentView`, field `view.<leg>`; absent in a state-only round. */
+  /** Sealed `ConsentView`, field `view.<leg>`; absent in a round that asks no person. */
   readonly view?: Sealed;
   /** Digest of exactly what is shown; an answer names it. */
   readonly viewDigest?: string;
+  /** Sealed list of the keys under which the server wants roots, field `roots.<leg>`; absent when it wants none. */
+  readonly roots?: Sealed;
   /** Sealed requestState, field `state.<leg>`; absent stays absent. */
   readonly state?: Sealed;
   /** Keyed digest of requestState, for the audit record. */

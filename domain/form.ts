@@ -87,5 +87,24 @@ export interface UrlInput {
   readonly notes: readonly UrlNote[];
 }
 
+/** Text of a conversation with a model, one entry for each block. */
+export interface SamplingMessage {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+}
+
+/** What a server would ask a model. A person answers with the message they want to be the model's; Parley calls none. */
+export interface SamplingInput {
+  readonly key: string;
+  readonly kind: 'sampling';
+  readonly messages: readonly SamplingMessage[];
+  readonly maxTokens: number;
+  readonly systemPrompt?: string;
+  /** Names of models that the server would like, the best first. */
+  readonly modelHints?: readonly string[];
+  readonly temperature?: number;
+  readonly stopSequences?: readonly string[];
+}
+
 /** The kinds of question a person can be shown. */
-export type RoundInput = FormInput | UrlInput;
+export type RoundInput = FormInput | UrlInput | SamplingInput;

@@ -20,6 +20,7 @@ export const gateRefusals = {
   unknown_mode: 'An elicitation has a mode that the protocol does not know.',
   undeclared_mode: 'An elicitation is in a mode that this call did not declare.',
   message_too_long: 'The message of an elicitation is larger than the policy allows.',
+  sampling_content_unsupported: 'A sampling request holds something else than text.',
   url_malformed: 'The URL of an elicitation is no absolute http or https URL with its host spelled out.',
   url_too_long: 'The URL of an elicitation is longer than the policy allows.',
   url_scheme_refused: 'The URL of an elicitation is not https; http is only for loopback, where the policy allows it.',

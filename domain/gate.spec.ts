@@ -166,6 +166,7 @@ it('pins the codes of the gate, each with a sentence', () => {
     'requests_malformed',
     'result_type_unknown',
     'round_too_large',
+    'sampling_content_unsupported',
     'schema_keyword_unsupported',
     'schema_malformed',
     'secret_field',

@@ -10,6 +10,7 @@ import type { FormInput, RoundInput, UrlInput } from './form.js';
 import { GateRefusal, type GateCode } from './gate-refusal.js';
 import { pointerTo, stepsOf } from './json-pointer.js';
 import type { GateCaps, GateRules } from './policy.js';
+import { readSampling } from './sampling-reader.js';
 import { guardSecrets } from './secret-field.js';
 import { isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
 import { readUrl } from './url-reader.js';
@@ -19,9 +20,14 @@ export { gateCodes, gateRefusals, type GateCode } from './gate-refusal.js';
 export interface GatedRound {
   /** In the server's order; empty in a state-only round. */
   readonly inputs: readonly RoundInput[];
+  /** Keys of the requests for roots, which the policy answers; absent when there is none. */
+  readonly roots?: readonly string[];
   /** Exactly as the server sent it; absent stays absent, and '' is a state. */
   readonly requestState?: string;
 }
+
+/** An input request that passed: a question to a person, or one that the policy answers. */
+type RoundRequest = RoundInput | { readonly key: string; readonly kind: 'roots' };
 
 /** `key` is the server's key of the offending request, `path` an RFC 6901 pointer from the result's root. Both hold server text. */
 export type GateVerdict =
@@ -50,10 +56,14 @@ function readRound(method: string, raw: JsonObject, declared: Capabilities, rule
   if (!methods.some((known) => known === method)) throw new GateRefusal('method_cannot_ask', '/resultType');
 
   const requestState = readState(raw['requestState'], rules.gate);
-  const inputs = readRequests(raw['inputRequests'], declared, rules);
-  if (requestState !== undefined) return { inputs, requestState };
-  if (inputs.length === 0) throw new GateRefusal('nothing_asked', '');
-  return { inputs };
+  const requests = readRequests(raw['inputRequests'], declared, rules);
+  if (requestState === undefined && requests.length === 0) throw new GateRefusal('nothing_asked', '');
+  const roots = requests.filter(({ kind }) => kind === 'roots').map(({ key }) => key);
+  return {
+    inputs: requests.filter((request) => request.kind !== 'roots'),
+    ...(roots.length > 0 && { roots }),
+    ...(requestState !== undefined && { requestState }),
+  };
 }
 
 /** Only ever measured and echoed: a state is no text for people, and half a surrogate pair in it is as good as anything. */
@@ -65,7 +75,7 @@ function readState(state: unknown, caps: GateCaps): string | undefined {
   return state;
 }
 
-function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): RoundInput[] {
+function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): RoundRequest[] {
   if (raw === undefined) return [];
   const requests = Object.entries(objectAt(raw, '/inputRequests', 'requests_malformed'));
   if (requests.length > rules.gate.maxRequests) throw new GateRefusal('too_many_requests', '/inputRequests');
@@ -81,17 +91,22 @@ function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): R
   return inputs;
 }
 
-function readRequest(key: string, raw: unknown, declared: Capabilities, rules: GateRules): RoundInput {
+function readRequest(key: string, raw: unknown, declared: Capabilities, rules: GateRules): RoundRequest {
   const path = pointerTo('/inputRequests', key);
   const request = objectAt(raw, path, 'request_malformed');
   switch (request['method']) {
     case 'elicitation/create':
       if (declared.elicitation === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);
       return readElicitation(key, objectAt(request['params'], `${path}/params`, 'request_malformed'), declared, rules);
-    // Parley declares neither yet; a reader of either joins here, behind its own capability.
-    case 'sampling/createMessage':
+    case 'sampling/createMessage': {
+      if (declared.sampling === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);
+      const params = objectAt(request['params'], `${path}/params`, 'request_malformed');
+      return { key, kind: 'sampling', ...readSampling(params, `${path}/params`, rules.gate) };
+    }
     case 'roots/list':
-      throw new GateRefusal('undeclared_kind', `${path}/method`);
+      if (declared.roots === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);
+      if (request['params'] !== undefined) objectAt(request['params'], `${path}/params`, 'request_malformed');
+      return { key, kind: 'roots' };
     default:
       throw new GateRefusal(typeof request['method'] === 'string' ? 'unknown_kind' : 'request_malformed', `${path}/method`);
   }

@@ -25,6 +25,17 @@ export interface GateCaps {
 export interface Allowances {
   /** Asking a person to open a URL (elicitation in URL mode). */
   readonly url: boolean;
+  /** Asking a person for a model's message (`sampling/createMessage`). */
+  readonly sampling: boolean;
+  /** Asking for the roots (`roots/list`), which the policy itself answers. */
+  readonly roots: boolean;
+}
+
+/** A place that a server is told it may work in (MCP, `roots/list`). */
+export interface Root {
+  /** A `file://` URI. */
+  readonly uri: string;
+  readonly name?: string;
 }
 
 export const secretFieldsModes = ['refuse', 'warn'] as const;
@@ -58,6 +69,8 @@ export interface Policy {
   /** One person's input responses to one round. */
   readonly maxAnswerBytes: number;
   readonly allow: Allowances;
+  /** What every request for roots is answered with, where it is allowed. No person is asked. */
+  readonly roots: readonly Root[];
   /** Whether a person may be shown an `http` URL that leads to their own machine; every other must be `https`. */
   readonly allowLoopbackUrls: boolean;
   readonly secretFields: SecretFields;
@@ -82,7 +95,8 @@ export const defaultPolicy: Policy = {
   maxArgumentsBytes: 256 * 1024,
   maxResultBytes: 4 * 1024 * 1024,
   maxAnswerBytes: 256 * 1024,
-  allow: { url: true },
+  allow: { url: true, sampling: false, roots: false },
+  roots: [],
   allowLoopbackUrls: false,
   secretFields: 'refuse',
   gate: {

@@ -67,7 +67,7 @@ const kinds = {
   },
   poll_cap: {
     outcome: 'rounds_exceeded',
-    meaning: 'The server answered with its state alone more often than `maxPolls` allows.',
+    meaning: 'The server asked nobody anything (its state alone, or for roots) more often than `maxPolls` allows.',
   },
   cancel_cap: {
     outcome: 'rounds_exceeded',

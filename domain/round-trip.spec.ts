@@ -7,8 +7,8 @@ import type { FormField, FormInput } from './form.js';
 import { gate, gateCodes, type GateVerdict } from './gate.js';
 import { defaultPolicy } from './policy.js';
 
-const formOnly: Capabilities = { elicitation: { form: {} } };
-const judge = (raw: unknown): GateVerdict => gate('tools/call', raw as Record<string, unknown>, formOnly, defaultPolicy);
+const everything: Capabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const judge = (raw: unknown): GateVerdict => gate('tools/call', raw as Record<string, unknown>, everything, defaultPolicy);
 /** Through text, as on the wire: inherited names become own members. */
 const overWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
@@ -39,12 +39,21 @@ describe('hostile results', () => {
     fc.tuple(type, schema).map(([kind, rest]) => ({ ...rest, type: kind })),
   );
   const form = fc.record({ type: fc.constant('object'), properties: members(mostly(field), 2) });
+  const url = fc.oneof(
+    fc.webUrl(),
+    fc.tuple(fc.constantFrom('https://', 'http://', 'HTTPS:', 'javascript:'), name).map(([start, rest]) => start + rest),
+  );
+  const block = fc.record({ type: mostly(fc.constant('text')), text: mostly(name) });
+  const message = fc.record({ role: mostly(fc.constantFrom('user', 'assistant')), content: mostly(block) });
   const request = fc.record({
-    method: mostly(fc.constant('elicitation/create')),
+    method: mostly(fc.constantFrom('elicitation/create', 'elicitation/create', 'sampling/createMessage', 'roots/list')),
     params: mostly(
       fc.record({
-        mode: mostly(fc.constant('form')),
+        mode: mostly(fc.constantFrom('form', 'form', 'url')),
         message: mostly(name),
+        url: mostly(url),
+        messages: mostly(fc.array(message, { maxLength: 2 })),
+        maxTokens: mostly(fc.constant(1)),
         requestedSchema: mostly(fc.oneof({ weight: 4, arbitrary: form }, { weight: 1, arbitrary: schema })),
       }),
     ),

@@ -57,6 +57,15 @@ const Input = z.discriminatedUnion('kind', [
     unicodeHost: z.string().exactOptional().meta({ description: 'How the host reads, where that is something else' }),
     notes: z.array(z.enum(urlNotes)),
   }),
+  z.object({
+    kind: z.literal('sampling'),
+    messages: z.array(z.object({ role: z.enum(['user', 'assistant']), text: z.string() })),
+    maxTokens: z.int(),
+    systemPrompt: z.string().exactOptional(),
+    modelHints: z.array(z.string()).exactOptional(),
+    temperature: z.number().exactOptional(),
+    stopSequences: z.array(z.string()).exactOptional(),
+  }),
 ]);
 
 /** Keyed by the server's own keys, `__proto__` included, which zod's record type drops: hence described and not parsed. */
@@ -92,10 +101,31 @@ const responses = z.unknown().meta({
   type: 'object',
   description: 'One response for every input of the round, under its key',
   additionalProperties: {
-    type: 'object',
-    required: ['action'],
-    properties: { action: { enum: [...actions] }, content: { type: 'object' } },
-    additionalProperties: false,
+    anyOf: [
+      {
+        type: 'object',
+        required: ['action'],
+        properties: { action: { enum: [...actions] }, content: { type: 'object' } },
+        additionalProperties: false,
+      },
+      {
+        type: 'object',
+        description: 'The answer to a sampling input',
+        required: ['role', 'content', 'model'],
+        properties: {
+          role: { enum: ['user', 'assistant'] },
+          content: {
+            type: 'object',
+            required: ['type', 'text'],
+            properties: { type: { const: 'text' }, text: { type: 'string' } },
+            additionalProperties: false,
+          },
+          model: { type: 'string', minLength: 1 },
+          stopReason: { type: 'string' },
+        },
+        additionalProperties: false,
+      },
+    ],
   },
 });
 

@@ -45,7 +45,23 @@ const gateSchema = z
 
 const flag = z.boolean({ error: 'expected true or false' });
 
-const allowSchema = z.strictObject({ url: flag }).partial();
+const allowSchema = z.strictObject({ url: flag, sampling: flag, roots: flag }).partial();
+
+const rootUri = 'expected a file:// URI of at most 1024 characters';
+
+/** Few and short, for they travel with every leg. */
+const rootsSchema = z
+  .array(
+    z.strictObject({
+      uri: z
+        .string({ error: rootUri })
+        .max(1024, { error: rootUri })
+        .refine((uri) => uri.startsWith('file://') && URL.canParse(uri), rootUri),
+      name: z.string({ error: 'expected a name of at most 200 characters' }).max(200).exactOptional(),
+    }),
+    { error: 'expected a list of roots, each with a uri' },
+  )
+  .max(16, { error: 'expected at most 16 roots' });
 
 const writtenPolicySchema = z
   .strictObject({
@@ -64,6 +80,7 @@ const writtenPolicySchema = z
     maxResultBytes: count(1024, 64 * mebibyte),
     maxAnswerBytes: count(2, mebibyte),
     allow: allowSchema,
+    roots: rootsSchema,
     allowLoopbackUrls: flag,
     secretFields: z.enum(secretFieldsModes, { error: `expected ${secretFieldsModes.join(' or ')}` }),
     gate: gateSchema,
