@@ -8,6 +8,7 @@ import type { ConsentView } from '../domain/consent.js';
 import { digestOf } from '../domain/digest.js';
 import { gate, type GatedRound } from '../domain/gate.js';
 import type { Reason } from '../domain/outcome.js';
+import { isObject } from '../domain/server-json.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import type { WireOutcome } from '../src/mcp/leg-sender.js';
@@ -129,9 +130,10 @@ export class LegReader {
       input.round?.state !== undefined &&
       (wire.data as { reason?: unknown } | undefined)?.reason === 'invalid_request_state';
     if (refusedState) return { is: 'state_expired' };
-    const reason = wire.code === missingClientCapability ? 'missing_client_capability' : 'server_error';
     const { message, code: rpcCode, data } = wire;
-    return this.failed(input.call, reason, { message, rpcCode, data });
+    if (rpcCode !== missingClientCapability) return this.failed(input.call, 'server_error', { message, rpcCode, data });
+    const requiredCapabilities = capabilitiesIn(data);
+    return this.failed(input.call, 'missing_client_capability', { message, rpcCode, requiredCapabilities, data });
   }
 
   private failed(call: BoundCall, reason: Reason, detail: FailureDetail): LegOutcome {
@@ -144,6 +146,23 @@ export class LegReader {
     };
     return { is: 'failed', reason, detail: this.sealer.seal(kept, scope(call, 'problem')) };
   }
+}
+
+/** More would be no list of capabilities but a text. */
+const maxCapabilities = 32;
+const maxCapabilityLength = 128;
+
+/** Names of what a -32021 asks for, as `elicitation.url` where it asks for a part of one; the server's words, and at most 32 of them. */
+function capabilitiesIn(data: unknown): string[] {
+  const required = isObject(data) ? data['requiredCapabilities'] : undefined;
+  if (!isObject(required)) return [];
+  return Object.entries(required)
+    .flatMap(([name, parts]) => {
+      const named = isObject(parts) ? Object.keys(parts) : [];
+      return named.length === 0 ? [name] : named.map((part) => `${name}.${part}`);
+    })
+    .filter((name) => name.length <= maxCapabilityLength)
+    .slice(0, maxCapabilities);
 }
 
 /** Of the value as JSON; Infinity when it is nested too deeply to be written as JSON, which a parser reads all the same. */

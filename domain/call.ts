@@ -95,6 +95,8 @@ export interface FailureDetail {
   /** JSON-RPC error code, when the server answered with one. */
   readonly rpcCode?: number;
   readonly httpStatus?: number;
+  /** Client capabilities that the server says it needs, such as `elicitation.url`, when it refused the call for lack of them. */
+  readonly requiredCapabilities?: readonly string[];
   readonly data?: unknown;
   /** A complete result that does not fit the tool's own output schema: the tool ran. */
   readonly result?: unknown;

@@ -31,7 +31,8 @@ const kinds = {
   },
   missing_client_capability: {
     outcome: 'failed',
-    meaning: 'The server needs a client capability that Parley does not declare (JSON-RPC error -32021).',
+    meaning:
+      'The server needs a client capability that the call does not declare (JSON-RPC error -32021); `problem.detail.requiredCapabilities` names it.',
   },
   output_invalid: {
     outcome: 'failed',

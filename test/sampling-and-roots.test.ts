@@ -28,6 +28,7 @@ const questions: Record<string, object> = {
   sample: { draft: sampling },
   roots: { where: { method: 'roots/list' } },
   mixed: { ...asking('form', { ok: { type: 'boolean' } }), draft: sampling, where: { method: 'roots/list', params: {} } },
+  needy: {},
   greedy: { where: { method: 'roots/list' } },
 };
 const legsOf = (id: string): Call[] => scripted.calls.filter((call) => call.id.startsWith(`${id}.`));
@@ -39,6 +40,10 @@ beforeAll(async () => {
     ({ params }, reply) => {
       const { name, inputResponses } = params as { name: string; inputResponses?: object };
       if (inputResponses !== undefined && name !== 'greedy') return reply.result(done);
+      if (name === 'needy') {
+        const requiredCapabilities = { elicitation: { url: {} }, sampling: {}, tasks: 5 };
+        return reply.error(-32021, 'cannot go on', { requiredCapabilities });
+      }
       const requestState = name === 'roots' ? {} : { requestState: 's' };
       return reply.result({ resultType: 'input_required', inputRequests: questions[name], ...requestState });
     },
@@ -112,6 +117,16 @@ describe('what is declared', () => {
     await outcome(parley, id);
     const all = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
     expect(declaredBy(id)).toEqual([all, all]);
+  });
+
+  it('is named where a server needs more (missing_client_capability)', async () => {
+    const id = await start(parley, { server: 'usual', tool: 'needy' });
+    const closed = await outcome(parley, id);
+    expect(closed).toMatchObject({ outcome: 'failed', reason: 'missing_client_capability', leg: 1 });
+    expect(closed.problem.detail).toMatchObject({
+      rpcCode: -32021,
+      requiredCapabilities: ['elicitation.url', 'sampling', 'tasks'],
+    });
   });
 
   it.each(['sample', 'roots'])('leaves %s out by default, and it is refused (undeclared_kind) [P5]', async (name) => {
