@@ -22,6 +22,12 @@ const maxInlineBytes = 128 * 1024;
 /** A server's error data or misfit result beyond this is left out of the problem. */
 const maxDetailBytes = 64 * 1024;
 
+/**
+ * Characters. A state that says whose it is carries proof of its integrity (MCP: servers MUST protect it), and 128 bits of that alone take
+ * 22 characters.
+ */
+const minOwnedStateLength = 32;
+
 const invalidParams = -32602;
 const missingClientCapability = -32021;
 
@@ -96,7 +102,7 @@ export class LegReader {
     const { call, leg } = input;
     const { requestState, roots } = round;
     const stateDigest = requestState === undefined ? undefined : this.sealer.fingerprint(requestState);
-    if (stateDigest !== undefined && !(await this.claim(call, stateDigest))) {
+    if (requestState !== undefined && !(await this.claim(call, requestState))) {
       return { is: 'refused', reason: 'state_foreign' };
     }
     const view = round.inputs.length === 0 ? undefined : viewOf(call, plan, round);
@@ -115,11 +121,16 @@ export class LegReader {
     return { is: 'asked', round: open };
   }
 
-  /** A state that was already given to somebody else is a server mixing up its users (design §4). */
-  private async claim(call: BoundCall, stateDigest: string): Promise<boolean> {
+  /**
+   * A state that was already given to somebody else is a server mixing up its users (design §4). A short one is nobody's: a server may
+   * well answer everyone with `page 2`.
+   */
+  private async claim(call: BoundCall, requestState: string): Promise<boolean> {
+    if (requestState.length < minOwnedStateLength) return true;
+    const fingerprint = this.sealer.fingerprint(JSON.stringify([call.server, requestState]));
     let mine = true;
     await untilStored(async () => {
-      mine = await this.ledger.claimState(stateDigest, call.tenant, call.subject, call.policy.callDeadlineMs);
+      mine = await this.ledger.claimState(fingerprint, call.tenant, call.subject, call.policy.callDeadlineMs);
     });
     return mine;
   }

@@ -13,7 +13,7 @@ const form = asking('go', { ok: { type: 'boolean' } });
 const number = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
 
 beforeAll(async () => {
-  const names = ['misfit', 'shared_state', 'forgets', 'demands', 'http_400', 'http_401', 'asks', 'polls'];
+  const names = ['misfit', 'shared_state', 'constant_state', 'forgets', 'demands', 'http_400', 'http_401', 'asks', 'polls'];
   scripted = await scriptedServer(
     names.map((name) => tool(name, name === 'misfit' ? { outputSchema: number } : {})),
     (call, reply) => {
@@ -22,7 +22,13 @@ beforeAll(async () => {
         case 'misfit':
           return reply.result({ ...done, structuredContent: { n: 'seven' } });
         case 'shared_state':
-          return reply.result({ resultType: 'input_required', inputRequests: form, requestState: 'the same for everybody' });
+          return reply.result({
+            resultType: 'input_required',
+            inputRequests: form,
+            requestState: 'the same for everybody, and long enough to be somebody’s',
+          });
+        case 'constant_state':
+          return reply.result({ resultType: 'input_required', inputRequests: form, requestState: 'page 2' });
         case 'forgets':
           if (isRetry) return reply.error(-32602, 'no such state', { reason: 'invalid_request_state' });
           return reply.result({ resultType: 'input_required', inputRequests: form, requestState: 'short-lived' });
@@ -88,6 +94,13 @@ describe('what the server answers', () => {
       waitSeconds: 20,
     });
     expect(theirs.body).toMatchObject({ outcome: 'refused', reason: 'state_foreign', leg: 1 });
+  });
+
+  it('a state too short to be anybody’s may be given to everybody', async () => {
+    for (const tenant of ['t1', 't2']) {
+      const reply = await post(parley, { server: 'scripted', tool: 'constant_state', as: { tenant }, waitSeconds: 20 });
+      expect(reply.body).toMatchObject({ status: 'awaiting_input', round: 1 });
+    }
   });
 });
 

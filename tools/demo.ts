@@ -68,7 +68,7 @@ function show(stack: Stack, consent: OpenConsent): void {
     console.log(`    ${visible(key)}: ${visible(message)}`);
     for (const field of fields) console.log(`      ${visible(field.name)} (${field.type}${field.required ? ', required' : ''})`);
   }
-  console.log(`\n  Answer it from another terminal:\n\n    ${curlLine(stack, consent)}\n`);
+  console.log(`\n  Answer it from another terminal, in this folder:\n\n    ${curlLine(stack, consent)}\n`);
   void announceEnd(stack, consent.invocation);
 }
 

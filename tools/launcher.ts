@@ -71,23 +71,28 @@ export async function launch(options: LauncherOptions): Promise<Stack> {
   }
 }
 
+/** Two signals within this time are one press of Ctrl-C; nobody presses it twice so fast to mean it. */
+const samePressMs = 1_000;
+
 /**
  * Resolves on Ctrl-C or SIGTERM with exit code 0, and with 1 when a process ended by itself or `meanwhile` failed. A second signal ends
  * at once: the children's guards end them.
  */
 export async function runUntilStopped(stack: Stack, meanwhile: Promise<void> = Promise.resolve()): Promise<number> {
   const stopped = new Promise<number>((resolve) => {
-    let isStopping = false;
+    let stoppingSince: number | undefined;
     const onSignal = (): void => {
-      if (isStopping) process.exit(130);
-      isStopping = true;
+      // One Ctrl-C comes twice under npm: from the terminal, and passed on by npm.
+      if (stoppingSince !== undefined && Date.now() - stoppingSince < samePressMs) return;
+      if (stoppingSince !== undefined) process.exit(130);
+      stoppingSince = Date.now();
       say('stopping; what is parked stays parked');
       resolve(0);
     };
     process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
     for (const child of stack.children) {
       void child.exited.then(() => {
-        if (!isStopping) say(`${child.name} ended by itself; stopping. Its last words:\n${child.tail()}`);
+        if (stoppingSince === undefined) say(`${child.name} ended by itself; stopping. Its last words:\n${child.tail()}`);
         resolve(1);
       });
     }

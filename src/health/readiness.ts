@@ -3,6 +3,7 @@
  * A later outage does not take the API out of service: reads may still work, and each request says itself what is away.
  */
 
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Redis } from '../store/redis.js';
@@ -22,7 +23,10 @@ export class Readiness {
   constructor(
     @Inject(REDIS) private readonly redis: Redis,
     private readonly temporalServer: Temporal,
-  ) {}
+  ) {
+    // Every waiting request listens to it, and there is no bound on those.
+    setMaxListeners(0, this.stop.signal);
+  }
 
   get state(): ReadinessState {
     if (this.stop.signal.aborted) return 'stopping';

@@ -9,14 +9,22 @@ export interface Log extends Logger {}
 export abstract class Log {}
 
 export function openLog(config: Pick<Config, 'logLevel' | 'process'>): Log {
-  return pino({
-    level: config.logLevel,
-    base: { process: config.process },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (level) => ({ level }) },
-    serializers: { err: describeFault },
-  });
+  // Node's own stream: pino's would try again for ever to write to a reader that is gone, and the process could not end.
+  process.stdout.off('error', readerIsGone).on('error', readerIsGone);
+  return pino(
+    {
+      level: config.logLevel,
+      base: { process: config.process },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+      serializers: { err: describeFault },
+    },
+    process.stdout,
+  );
 }
+
+/** Nobody reads the log any more; that is no reason to drop what people have asked for. */
+function readerIsGone(): void {}
 
 /**
  * What may be logged of an unexpected error: its names, codes and places. Not its message, which may quote a body or a server's words
