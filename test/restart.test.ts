@@ -3,22 +3,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { freePort } from '../tools/ports.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../tools/services.js';
 import { acceptLater, asked, deployTo, exampleLegs, invocation, outcome, start } from './harness/conversation.js';
-import { startParley, type Parley } from './harness/parley.js';
+import { undoAfterEach } from './harness/undo.js';
 
-const undo: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
-});
-
-async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promise<Parley> {
-  const parley = await startParley(options);
-  undo.push(() => parley.stop());
-  return parley;
-}
+const undo = undoAfterEach();
 
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
 
@@ -37,7 +28,7 @@ describe('a parked call', () => {
       );
     };
     await bring();
-    const parley = await parleyOf({
+    const parley = await undo.parleyOf({
       env: { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, REDIS_URL: `redis://127.0.0.1:${ports.redis}` },
     });
     const id = await start(parley, deploy);
@@ -62,7 +53,7 @@ describe('a parked call', () => {
   }, 90_000);
 
   it('goes through three rounds with a worker killed after each question [P2]', async () => {
-    const parley = await parleyOf();
+    const parley = await undo.parleyOf();
     const id = await start(parley, { tool: 'onboard', arguments: { company: 'Acme' } });
     const rounds = [
       { person: { name: 'Ada', email: 'ada@example.com', startsOn: '2027-01-04' } },

@@ -2,20 +2,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { accept, answer, asked, auditOf, deployTo, exampleLegs, outcome, post, start } from './harness/conversation.js';
-import { startParley, until, type Parley } from './harness/parley.js';
+import { until } from './harness/parley.js';
+import { undoAfterEach } from './harness/undo.js';
 
-const undo: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
-});
-
-async function parleyOf(options: Parameters<typeof startParley>[0] = {}): Promise<Parley> {
-  const parley = await startParley(options);
-  undo.push(() => parley.stop());
-  return parley;
-}
+const undo = undoAfterEach();
 
 const yes = { target: { action: 'accept', content: deployTo('staging').target } };
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
@@ -26,7 +18,7 @@ describe('an answer to a question whose worker dies before Temporal has heard th
     await redis.connect();
     const user = `worker-${randomUUID()}`;
     undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
-    const parley = await parleyOf({ worker: false });
+    const parley = await undo.parleyOf({ worker: false });
     const prefix = parley.env['PARLEY_REDIS_PREFIX'];
     // This worker can open a consent, and cannot finish the step that opens it.
     const allButRecords = ['epoch', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents-of*', 'state*'].map(
@@ -55,7 +47,7 @@ describe('an answer to a question whose worker dies before Temporal has heard th
 
 describe('the API without a worker', () => {
   it('takes a call and an answer with 202, and both count when a worker comes [P2] [P3]', async () => {
-    const parley = await parleyOf();
+    const parley = await undo.parleyOf();
     const parked = await start(parley, deploy);
     const consent = await asked(parley, parked);
     await parley.process('worker').stop();
@@ -76,7 +68,7 @@ describe('the API without a worker', () => {
   }, 90_000);
 
   it('stops cleanly with a call that is parked, and so does a worker: both exit with 0 [P2]', async () => {
-    const parley = await parleyOf();
+    const parley = await undo.parleyOf();
     const id = await start(parley, deploy);
     await asked(parley, id);
     const exits = await Promise.all([parley.process('worker').stop(), parley.process('api').stop()]);
