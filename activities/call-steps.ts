@@ -8,6 +8,7 @@ import type { Ledger } from '../src/ledger/ledger.js';
 import { firstRecordOf, type InvocationRecord } from '../src/records/record.js';
 import type { Records } from '../src/records/records.js';
 import type {
+  AwaitResume,
   AwaitServer,
   CallActivities,
   CloseInvocation,
@@ -15,6 +16,7 @@ import type {
   LegInput,
   OpenRound,
   RecordRefusals,
+  Refreshed,
   Resolution,
 } from './contract.js';
 import { ref, reportOf } from './send-leg.js';
@@ -40,37 +42,24 @@ export class CallSteps implements CallActivities {
   }
 
   async openRound(input: OpenRound): Promise<void> {
-    const { call, opened, consent, openedAt, deadlineAt, leg, round } = input;
-    const { view, viewDigest, stateDigest } = opened;
-    if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
-    const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
-    await this.audit.append(tenant, {
+    const { call, opened, consent, leg, round } = input;
+    const { viewDigest, stateDigest } = opened;
+    await this.audit.append(call.tenant, {
       ...aboutCall(call),
       type: 'round_received',
       leg,
       round,
       consent,
-      viewDigest,
+      ...(viewDigest !== undefined && { viewDigest }),
       ...(stateDigest !== undefined && { stateDigest }),
     });
-    await this.records.openConsent({
-      id: consent,
-      tenant,
-      invocation,
-      subject,
-      server,
-      method,
-      name,
-      paramsDigest,
-      round,
-      status: 'open',
-      openedAt,
-      deadlineAt,
-      viewDigest,
-      maxAnswerBytes: call.policy.maxAnswerBytes,
-      view,
-    });
-    await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
+    await this.showRound(input);
+  }
+
+  async refreshRound(input: OpenRound): Promise<Refreshed> {
+    if ((await this.ledger.epoch()) !== input.call.ledgerEpoch) return { ledger: 'lost' };
+    await this.showRound(input);
+    return { ledger: 'kept' };
   }
 
   async closeRound(input: CloseRound): Promise<void> {
@@ -99,6 +88,13 @@ export class CallSteps implements CallActivities {
       ...(opened.stateDigest !== undefined && { stateDigest: opened.stateDigest }),
     });
     await this.publish(input, { status: 'awaiting_server' });
+  }
+
+  async awaitResume(input: AwaitResume): Promise<void> {
+    const { call, leg, reason, deadlineAt } = input;
+    await this.audit.append(call.tenant, { ...aboutCall(call), type: 'call_waiting', leg, reason });
+    const status = reason === 'reauthorization_required' ? 'awaiting_input' : 'sending';
+    await this.publish(input, { status, reason, deadlineAt });
   }
 
   async closeInvocation(input: CloseInvocation): Promise<void> {
@@ -138,6 +134,32 @@ export class CallSteps implements CallActivities {
         code: verdict.code,
       });
     }
+  }
+
+  private async showRound(input: OpenRound): Promise<void> {
+    const { call, opened, consent, openedAt, deadlineAt, round, earlier } = input;
+    const { view, viewDigest } = opened;
+    if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
+    const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
+    await this.records.openConsent({
+      id: consent,
+      tenant,
+      invocation,
+      subject,
+      server,
+      method,
+      name,
+      paramsDigest,
+      round,
+      status: 'open',
+      openedAt,
+      deadlineAt,
+      viewDigest,
+      maxAnswerBytes: call.policy.maxAnswerBytes,
+      view,
+      ...(earlier !== undefined && { earlier: { consent: earlier.consent, responses: earlier.responses } }),
+    });
+    await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
   }
 
   /** The whole record every time: what was lost with the store comes back with the next step. */

@@ -7,13 +7,14 @@ import type { Answer, BoundCall, LegReport, OpenableRound } from '../domain/call
 import type { ConsentStatus, Verdict } from '../domain/consent.js';
 import type { ConsentId } from '../domain/ids.js';
 import type { Ending } from '../domain/judge.js';
+import type { WaitReason } from '../domain/outcome.js';
 
 export interface LegInput {
   readonly call: BoundCall;
   readonly leg: number;
   /** 1, and one more after each send that provably never happened. */
   readonly try: number;
-  /** Bound on leg 1 and compared on every later leg. */
+  /** Bound by the first leg that the server took, and compared on every later one. */
   readonly toolDigest?: string;
   /** The round this leg answers; absent on leg 1. */
   readonly round?: OpenableRound;
@@ -45,6 +46,12 @@ export interface OpenRound extends Step {
   readonly consent: ConsentId;
   readonly openedAt: number;
   readonly deadlineAt: number;
+  /** What the person answered when they were asked exactly this before; offered, never sent without them. */
+  readonly earlier?: Answer;
+}
+
+export interface Refreshed {
+  readonly ledger: 'kept' | 'lost';
 }
 
 export interface CloseRound extends Step {
@@ -55,6 +62,11 @@ export interface CloseRound extends Step {
 
 export interface AwaitServer extends Step {
   readonly opened: OpenableRound;
+}
+
+export interface AwaitResume extends Step {
+  readonly reason: WaitReason;
+  readonly deadlineAt: number;
 }
 
 export interface CloseInvocation extends Step {
@@ -76,7 +88,10 @@ export interface CallActivities {
   resolveLeg(input: LegInput): Promise<Resolution>;
   openRound(input: OpenRound): Promise<void>;
   closeRound(input: CloseRound): Promise<void>;
+  /** Shows an open round again after the store has lost it. In a store that has lost the ledger as well the call cannot go on. */
+  refreshRound(input: OpenRound): Promise<Refreshed>;
   awaitServer(input: AwaitServer): Promise<void>;
+  awaitResume(input: AwaitResume): Promise<void>;
   closeInvocation(input: CloseInvocation): Promise<void>;
   recordRefusals(input: RecordRefusals): Promise<void>;
 }

@@ -146,12 +146,9 @@ export class LegPlanner {
 
   private faulty(call: BoundCall, fault: CatalogFault | CredentialFault): LegOutcome {
     if (fault.code === 'unreachable') return { is: 'never_sent', proof: 'catalog_unreachable' };
+    if (fault.code !== 'invalid') return { is: 'blocked', by: 'reauthorization_required' };
     const detail: FailureDetail = { message: fault.message };
-    return {
-      is: 'failed',
-      reason: fault.code === 'invalid' ? 'server_error' : 'unauthorized',
-      detail: this.sealer.seal(detail, scope(call, 'problem')),
-    };
+    return { is: 'failed', reason: 'server_error', detail: this.sealer.seal(detail, scope(call, 'problem')) };
   }
 }
 

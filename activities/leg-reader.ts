@@ -8,6 +8,7 @@ import type { ConsentView } from '../domain/consent.js';
 import { digestOf } from '../domain/digest.js';
 import { gate, type GatedRound } from '../domain/gate.js';
 import type { Reason } from '../domain/outcome.js';
+import type { Policy } from '../domain/policy.js';
 import { isObject } from '../domain/server-json.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Ledger } from '../src/ledger/ledger.js';
@@ -29,6 +30,7 @@ const maxDetailBytes = 64 * 1024;
 const minOwnedStateLength = 32;
 
 const invalidParams = -32602;
+const headerMismatch = -32020;
 const missingClientCapability = -32021;
 
 export interface ReadLeg {
@@ -56,8 +58,11 @@ export class LegReader {
       case 'error':
         return { outcome: this.error(input, wire) };
       case 'rejected': {
-        const reason = wire.status === 401 ? 'unauthorized' : 'http_rejected';
-        return { outcome: this.failed(call, reason, { message: wire.message, httpStatus: wire.status }) };
+        const detail = { message: wire.message, httpStatus: wire.status };
+        const isCredential = wire.status === 401;
+        return {
+          outcome: isCredential ? this.turnedAway(call, 'credential', detail) : this.failed(call, 'http_rejected', detail),
+        };
       }
       case 'never_sent':
         return { outcome: { is: 'never_sent', proof: wire.proof } };
@@ -136,18 +141,27 @@ export class LegReader {
   }
 
   private error(input: LegInput, wire: Extract<WireOutcome, { is: 'error' }>): LegOutcome {
-    const refusedState =
-      wire.code === invalidParams &&
-      input.round?.state !== undefined &&
-      (wire.data as { reason?: unknown } | undefined)?.reason === 'invalid_request_state';
-    if (refusedState) return { is: 'state_expired' };
+    const { call, round } = input;
+    if (round?.state !== undefined && refusesState(call.policy, wire)) return { is: 'state_expired' };
     const { message, code: rpcCode, data } = wire;
-    if (rpcCode !== missingClientCapability) return this.failed(input.call, 'server_error', { message, rpcCode, data });
+    if (wire.httpStatus === 401) return this.turnedAway(call, 'credential', { message, rpcCode, httpStatus: 401, data });
+    // The specification has it sent with HTTP 400, before the request is looked at; with any other status it proves nothing.
+    if (rpcCode === headerMismatch && wire.httpStatus === 400)
+      return this.turnedAway(call, 'headers', { message, rpcCode, data });
+    if (rpcCode !== missingClientCapability) return this.failed(call, 'server_error', { message, rpcCode, data });
     const requiredCapabilities = capabilitiesIn(data);
-    return this.failed(input.call, 'missing_client_capability', { message, rpcCode, requiredCapabilities, data });
+    return this.failed(call, 'missing_client_capability', { message, rpcCode, requiredCapabilities, data });
+  }
+
+  private turnedAway(call: BoundCall, why: 'credential' | 'headers', detail: FailureDetail): LegOutcome {
+    return { is: 'turned_away', why, detail: this.sealDetail(call, detail) };
   }
 
   private failed(call: BoundCall, reason: Reason, detail: FailureDetail): LegOutcome {
+    return { is: 'failed', reason, detail: this.sealDetail(call, detail) };
+  }
+
+  private sealDetail(call: BoundCall, detail: FailureDetail): Sealed {
     const large = (value: unknown) => bytesOf(value) > maxDetailBytes;
     const { data, result, ...rest } = detail;
     const kept = {
@@ -155,8 +169,20 @@ export class LegReader {
       ...(data !== undefined && !large(data) && { data }),
       ...(result !== undefined && !large(result) && { result }),
     };
-    return { is: 'failed', reason, detail: this.sealer.seal(kept, scope(call, 'problem')) };
+    return this.sealer.seal(kept, scope(call, 'problem'));
   }
+}
+
+/** By the sign that MCP's own libraries give, or by one that the server's owner has named. */
+function refusesState(policy: Policy, { code, message, data }: Extract<WireOutcome, { is: 'error' }>): boolean {
+  const reason = isObject(data) ? data['reason'] : undefined;
+  if (code === invalidParams && reason === 'invalid_request_state') return true;
+  return (policy.stateRefusals ?? []).some(
+    (sign) =>
+      sign.code === code &&
+      (sign.reason === undefined || sign.reason === reason) &&
+      (sign.message === undefined || sign.message === message),
+  );
 }
 
 /** More would be no list of capabilities but a text. */

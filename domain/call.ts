@@ -4,7 +4,7 @@
  */
 
 import type { ConsentId, InvocationId } from './ids.js';
-import type { BindingPart, Reason } from './outcome.js';
+import type { BindingPart, Reason, WaitReason } from './outcome.js';
 import type { Allowances, Policy } from './policy.js';
 
 /** Ciphertext under the sealing key ring; only the API and the worker can open it, the codec server cannot (design §7). */
@@ -78,7 +78,10 @@ export type ResultRef =
   | { readonly in: 'history'; readonly sealed: Sealed; readonly bytes: number }
   | { readonly in: 'store'; readonly leg: number; readonly bytes: number };
 
-/** What is known of one leg. Only `never_sent` may be tried again; `unknown` is final for Parley (design §5). */
+/**
+ * What is known of one leg. Only a leg that provably did nothing is followed by another with the same content; `unknown` is final for
+ * Parley (design §5).
+ */
 export type LegOutcome =
   | { readonly is: 'completed'; readonly result: ResultRef; readonly isError: boolean }
   | { readonly is: 'asked'; readonly round: OpenableRound }
@@ -86,6 +89,10 @@ export type LegOutcome =
   | { readonly is: 'refused'; readonly reason: Reason; readonly key?: string; readonly path?: string }
   | { readonly is: 'binding_lost'; readonly part: BindingPart }
   | { readonly is: 'state_expired' }
+  /** The server refused the request before it executed anything; a new leg may carry the same content. */
+  | { readonly is: 'turned_away'; readonly why: 'credential' | 'headers'; readonly detail: Sealed }
+  /** Somebody has to act before the leg can be sent. Nothing was. */
+  | { readonly is: 'blocked'; readonly by: WaitReason }
   | { readonly is: 'never_sent'; readonly proof: string }
   | { readonly is: 'unknown'; readonly reason: string };
 

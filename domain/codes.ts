@@ -115,6 +115,11 @@ const kinds = {
     title: 'There is no such invocation for you',
     advice: 'Look for it in GET /v1/invocations.',
   },
+  invocation_not_waiting: {
+    status: 409,
+    title: 'The invocation waits for nothing that a resume could bring',
+    advice: 'Read the invocation: it is over, or it waits for the server or for an answer to its consent.',
+  },
   result_absent: {
     status: 404,
     title: 'The invocation has no result',

@@ -43,6 +43,8 @@ export interface ConsentRecord {
   readonly maxAnswerBytes?: number;
   /** Sealed {@link ConsentView}, field `view.<round>`. */
   readonly view: Sealed;
+  /** What the person answered to the very same question before the server forgot it: sealed, field `answer.<consent>`. */
+  readonly earlier?: { readonly consent: ConsentId; readonly responses: Sealed };
 }
 
 export const refusalCodes = [

@@ -4,7 +4,7 @@
  */
 
 import type { LegOutcome, OpenableRound, ResultRef, Sealed } from './call.js';
-import type { Outcome, Reason } from './outcome.js';
+import type { Outcome, Reason, WaitReason } from './outcome.js';
 import { backoffMs, type Policy } from './policy.js';
 
 /** What the call has used up so far. */
@@ -17,9 +17,26 @@ export interface Progress {
   readonly pollsInARow: number;
   /** Rounds whose every response was `cancel`. */
   readonly cancels: number;
+  /** Tries of the present leg that provably never reached the server. */
+  readonly unsent: number;
+  /** Legs since the server last asked that it refused for their headers. */
+  readonly misheaded: number;
+  /** Waits in a row for somebody to act; each looks again later than the one before. */
+  readonly waits: number;
+  /** Times the original request was sent afresh because the server had forgotten its state. */
+  readonly reasks: number;
 }
 
-export const noProgress: Progress = { asked: 0, polls: 0, pollsInARow: 0, cancels: 0 };
+export const noProgress: Progress = {
+  asked: 0,
+  polls: 0,
+  pollsInARow: 0,
+  cancels: 0,
+  unsent: 0,
+  misheaded: 0,
+  waits: 0,
+  reasks: 0,
+};
 
 /** How an invocation ended, without content: what the workflow returns. */
 export interface Ending {
@@ -37,9 +54,29 @@ export interface Ending {
 export type Step =
   | { readonly is: 'over'; readonly ending: Ending }
   | { readonly is: 'ask'; readonly round: OpenableRound }
-  | { readonly is: 'poll'; readonly round: OpenableRound; readonly waitMs: number };
+  | { readonly is: 'poll'; readonly round: OpenableRound; readonly waitMs: number }
+  /** The same leg again: nothing of it was ever sent. */
+  | { readonly is: 'try_again'; readonly waitMs: number }
+  /** A new leg with the same content: the server refused this one before it did anything. */
+  | { readonly is: 'repeat' }
+  /**
+   * Park until somebody has acted.
+   *
+   * @property lookAgainMs how long until Parley looks by itself; absent when only a person can know
+   * @property then what follows
+   */
+  | { readonly is: 'wait'; readonly for: WaitReason; readonly lookAgainMs?: number; readonly then: 'try_again' | 'repeat' }
+  /** The original request afresh, in a new leg without answer and state. */
+  | { readonly is: 'start_afresh' };
 
-/** @param outcome of the latest leg; a `never_sent` that comes here has spent its attempts */
+/** A server that refuses the headers of a fresh definition as well will not take the next ones either. */
+const maxMisheaded = 1;
+/** A state that expires again while the person only has to confirm is not worth a third question. */
+const maxReasks = 2;
+const lookAgainInitialMs = 60_000;
+const lookAgainMaxMs = 3_600_000;
+
+/** @param outcome of the latest leg */
 export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): Step {
   switch (outcome.is) {
     case 'completed':
@@ -58,9 +95,16 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
     case 'binding_lost':
       return over({ outcome: 'binding_lost', reason: outcome.part });
     case 'state_expired':
+      if (policy.onStateExpired === 'reask' && progress.reasks < maxReasks) return { is: 'start_afresh' };
       return over({ outcome: 'state_expired', reason: 'request_state_refused' });
+    case 'turned_away':
+      if (outcome.why === 'credential') return { is: 'wait', for: 'reauthorization_required', then: 'repeat' };
+      if (progress.misheaded < maxMisheaded) return { is: 'repeat' };
+      return over({ outcome: 'failed', reason: 'server_error', detail: outcome.detail });
+    case 'blocked':
+      return blocked(progress, outcome.by);
     case 'never_sent':
-      return over({ outcome: 'unreachable', reason: 'connect_attempts_spent' });
+      return tryAgain(policy, progress);
     case 'unknown':
       return over({ outcome: 'indeterminate', reason: 'leg_unknown' });
     case 'asked':
@@ -79,6 +123,19 @@ function poll(policy: Policy, progress: Progress, round: OpenableRound): Step {
   if (progress.polls >= policy.maxPolls) return capped('poll_cap');
   const waitMs = backoffMs(progress.pollsInARow + 1, policy.pollInitialMs, policy.pollMaxMs);
   return { is: 'poll', round, waitMs };
+}
+
+function tryAgain(policy: Policy, progress: Progress): Step {
+  const tries = progress.unsent + 1;
+  if (tries >= policy.maxConnectAttempts) return over({ outcome: 'unreachable', reason: 'connect_attempts_spent' });
+  return { is: 'try_again', waitMs: backoffMs(tries, policy.connectBackoffInitialMs, policy.connectBackoffMaxMs) };
+}
+
+/** A hold may be lifted without a word; that a credential was renewed, only a person knows. */
+function blocked(progress: Progress, by: WaitReason): Step {
+  const then = 'try_again';
+  if (by === 'reauthorization_required') return { is: 'wait', for: by, then };
+  return { is: 'wait', for: by, then, lookAgainMs: backoffMs(progress.waits + 1, lookAgainInitialMs, lookAgainMaxMs) };
 }
 
 function capped(reason: Reason): Step {

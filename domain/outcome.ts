@@ -33,12 +33,15 @@ export const bindingParts = [
 ] as const;
 export type BindingPart = (typeof bindingParts)[number];
 
+/** What an open call waits for beside a person's answer and the server: it goes on when somebody has acted and it is told to `resume`. */
+export const waitReasons = ['reauthorization_required', 'server_held', 'tenant_held'] as const;
+export type WaitReason = (typeof waitReasons)[number];
+
 /** Why a call ended as it did: stable, for programs. */
 export type Reason =
   | 'complete_result'
   | 'server_error'
   | 'http_rejected'
-  | 'unauthorized'
   | 'missing_client_capability'
   | 'output_invalid'
   | 'audit_unavailable'
@@ -47,10 +50,10 @@ export type Reason =
   | GateCode
   | 'round_deadline'
   | 'call_deadline'
+  | 'reauthorization_required'
   | 'cancel_requested'
   | 'round_cap'
   | 'poll_cap'
-  | 'history_cap'
   | 'cancel_cap'
   | BindingPart
   | 'request_state_refused'

@@ -42,6 +42,20 @@ export const secretFieldsModes = ['refuse', 'warn'] as const;
 /** What becomes of a form that asks for what looks like a password, a key, a token or card data. */
 export type SecretFields = (typeof secretFieldsModes)[number];
 
+export const onStateExpiredModes = ['close', 'reask'] as const;
+/** `reask`: send the original request afresh, and let the person confirm anew what they had answered. */
+export type OnStateExpired = (typeof onStateExpiredModes)[number];
+
+/** An error that proves that the server refused a state before it executed anything; every member given must match. */
+export interface StateRefusal {
+  /** JSON-RPC error code. */
+  readonly code: number;
+  /** `reason` in the error's data. */
+  readonly reason?: string;
+  /** The whole message. */
+  readonly message?: string;
+}
+
 /** A call keeps the policy that it was started with: one from before a member was added does not have it. */
 export interface Policy {
   /** Rounds that ask a person; one more ends the call as `rounds_exceeded`. */
@@ -74,6 +88,10 @@ export interface Policy {
   /** Whether a person may be shown an `http` URL that leads to their own machine; every other must be `https`. */
   readonly allowLoopbackUrls: boolean;
   readonly secretFields: SecretFields;
+  /** What follows when the server refuses its own state; absent in calls from before it existed: `close`. */
+  readonly onStateExpired?: OnStateExpired;
+  /** Errors by which this server refuses its state, beside the one that MCP's own libraries use. */
+  readonly stateRefusals?: readonly StateRefusal[];
   readonly gate: GateCaps;
 }
 
@@ -99,6 +117,8 @@ export const defaultPolicy: Policy = {
   roots: [],
   allowLoopbackUrls: false,
   secretFields: 'refuse',
+  onStateExpired: 'close',
+  stateRefusals: [],
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,

@@ -1,7 +1,7 @@
 /** Every way a call can end, in words for people; the gate's reasons are in {@link ./gate-refusal.ts}. Published as docs/codes.md. */
 
 import type { GateCode } from './gate.js';
-import type { Outcome, Reason } from './outcome.js';
+import type { Outcome, Reason, WaitReason } from './outcome.js';
 
 export interface ReasonKind {
   readonly outcome: Outcome;
@@ -23,11 +23,6 @@ const kinds = {
     outcome: 'failed',
     meaning:
       'The server answered with an HTTP status that says the request was not executed: 3xx, or 4xx except 401, 408 and 429.',
-  },
-  unauthorized: {
-    outcome: 'failed',
-    meaning:
-      'The server refused the registered credential (401, or 403 when it was asked for its tools), or the credential cannot be read.',
   },
   missing_client_capability: {
     outcome: 'failed',
@@ -58,6 +53,11 @@ const kinds = {
     outcome: 'expired',
     meaning: 'The deadline of the whole call passed.',
   },
+  reauthorization_required: {
+    outcome: 'expired',
+    meaning:
+      'The server refused the registered credential (401, or 403 when it was asked for its tools), or it cannot be read, and the call was not resumed before the deadline.',
+  },
   cancel_requested: {
     outcome: 'cancelled',
     meaning: 'The caller, the subject or an operator cancelled the call.',
@@ -73,10 +73,6 @@ const kinds = {
   cancel_cap: {
     outcome: 'rounds_exceeded',
     meaning: 'The server asked again after the person had cancelled `maxCancels` rounds.',
-  },
-  history_cap: {
-    outcome: 'rounds_exceeded',
-    meaning: 'The rounds together are more than one workflow can hold.',
   },
   server_changed: {
     outcome: 'binding_lost',
@@ -104,7 +100,8 @@ const kinds = {
   },
   request_state_refused: {
     outcome: 'state_expired',
-    meaning: 'The server refused its own request state (JSON-RPC error -32602, reason `invalid_request_state`).',
+    meaning:
+      'The server refused its own request state (JSON-RPC error -32602 with reason `invalid_request_state`, or an error that its policy lists under `stateRefusals`).',
   },
   connect_attempts_spent: {
     outcome: 'unreachable',
@@ -115,5 +112,13 @@ const kinds = {
     meaning: 'A leg was sent, or may have been, and nobody can tell what the server did with it.',
   },
 } as const satisfies Record<Exclude<Reason, GateCode>, ReasonKind>;
+
+/** What an open call waits for, in words for people. */
+export const waits: Readonly<Record<WaitReason, string>> = {
+  reauthorization_required:
+    'The server refused the registered credential, or it cannot be read. Renew it, then resume the call; nothing is sent meanwhile.',
+  server_held: 'An operator holds the server: no leg is sent to it until it is released.',
+  tenant_held: 'An operator holds the tenant: none of its legs is sent until it is released.',
+};
 
 export const reasons: Readonly<Record<keyof typeof kinds, ReasonKind>> = kinds;

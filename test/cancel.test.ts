@@ -1,12 +1,12 @@
 /** Cancelling a call at every stage: nothing more is sent, and what did happen is not hidden (design §3, promise 6). */
 
 import { randomUUID } from 'node:crypto';
-import { Connection, WorkflowClient } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
 import { answer, asked, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
 let scripted: ScriptedServer;
@@ -93,9 +93,9 @@ describe('cancelling', () => {
   it('in Temporal itself counts as the operator’s', async () => {
     const id = await start(parley, { server: 'scripted', tool: 'asks' });
     await asked(parley, id);
-    const connection = await Connection.connect({ address: inject('temporalAddress') });
-    await new WorkflowClient({ connection }).getHandle(workflowId('t1', id as InvocationId)).cancel();
-    await connection.close();
+    const temporal = await temporalClient();
+    await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).cancel();
+    await temporal.connection.close();
     expect(await outcome(parley, id)).toMatchObject(cancelled);
   });
 

@@ -1,8 +1,10 @@
 /** Servers that answer what no honest one would: the call ends with a reason, and the worker goes on. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accept, asked, outcome, start } from './harness/conversation.js';
+import { workflowId, type InvocationId } from '../domain/ids.js';
+import { accept, answer, asked, outcome, start } from './harness/conversation.js';
 import { startParley, type Parley } from './harness/parley.js';
+import { temporalClient } from './harness/temporal.js';
 import { asking, done, scriptedServer, tool, type Reply, type ScriptedServer } from './harness/scripted-server.js';
 
 const kibibyte = 1024;
@@ -14,10 +16,11 @@ const choices = (kibibytes: number) =>
 let parley: Parley;
 let scripted: ScriptedServer;
 beforeAll(async () => {
-  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready'];
+  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready', 'ready_later'];
   scripted = await scriptedServer([...names.map((name) => tool(name)), tool('async_output', asyncOutput)], (call, reply) => {
-    if ('inputResponses' in call.params) return reply.result(done);
-    switch ((call.params as { name: string }).name) {
+    const { name, ...params } = call.params as { name: string };
+    if ('inputResponses' in params && name !== 'ready_later') return reply.result(done);
+    switch (name) {
       case 'deep_result':
         return body(reply, call.id, `"result":{"resultType":"complete","content":[],"deep":${nested}}`);
       case 'deep_error':
@@ -26,6 +29,12 @@ beforeAll(async () => {
         return reply.result({ resultType: 'input_required', inputRequests: asking('go', choices(2_000), []) });
       case 'never_ready':
         return reply.result({ resultType: 'input_required', requestState: `${call.n}`.padStart(1_000_000) });
+      case 'ready_later': {
+        const leg = Number(call.id.split('.')[1]);
+        if (leg === 12) return reply.result(done);
+        const inputRequests = leg === 6 ? { inputRequests: asking('go', { text: { type: 'string' } }) } : {};
+        return reply.result({ resultType: 'input_required', requestState: `${leg}`.padStart(1_000_000), ...inputRequests });
+      }
       case 'large_question': {
         const requestState = 's'.repeat(250 * kibibyte);
         const inputRequests = asking('go', { ...choices(200), text: { type: 'string' } }, []);
@@ -36,7 +45,7 @@ beforeAll(async () => {
     }
   });
   const gate = { maxStateBytes: 1_048_576, maxRoundBytes: 10_000 };
-  const patient = { maxArgumentsBytes: 10_000, maxAnswerBytes: 10_000, gate };
+  const patient = { maxArgumentsBytes: 10_000, maxAnswerBytes: 10_000, maxPolls: 12, gate };
   parley = await startParley({
     servers: [
       { id: 'scripted', url: scripted.url },
@@ -77,9 +86,23 @@ describe('a hostile server', () => {
     expect(await outcome(parley, await call('huge_question'))).toMatchObject({ outcome: 'refused', reason: 'round_too_large' });
   });
 
-  it('cannot park a call for ever by filling its history', async () => {
+  it('cannot end a call by filling its history: a new run takes over, until the budget of polls is spent', async () => {
     const id = await call('never_ready', { server: 'patient' });
-    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'rounds_exceeded', reason: 'history_cap' });
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'rounds_exceeded', reason: 'poll_cap', leg: 13 });
+    const temporal = await temporalClient();
+    const { runId, raw } = await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).describe();
+    expect(raw.workflowExecutionInfo?.firstRunId).not.toBe(runId);
+    await temporal.connection.close();
+  }, 90_000);
+
+  it('and the next run asks, answers and remembers like the first', async () => {
+    const id = await call('ready_later', { server: 'patient' });
+    const consent = await asked(parley, id, 6, 60_000);
+    const key = 'given once';
+    const yes = { go: { action: 'accept', content: { text: 'yes' } } };
+    expect((await answer(parley, consent, yes, { key })).status).toBe(200);
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 12 });
+    expect((await answer(parley, consent, yes, { key })).status).toBe(200);
   }, 90_000);
 
   it('may ask, and be answered, as much as the policy allows at once', async () => {

@@ -1,10 +1,13 @@
-/** Promise 1 when the store is wiped while a leg is on the wire: what went with it is no proof of anything. */
+/** The store is wiped, or loses a part: what went with it is no proof of anything (promise 1), and what can be shown again is. */
 
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { start } from './harness/conversation.js';
+import { workflowId, type InvocationId } from '../domain/ids.js';
+import { refreshSignal } from '../workflows/messages.js';
+import { accept, asked, deployTo, exampleLegs, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
 let silent: ScriptedServer;
@@ -31,6 +34,41 @@ it('a leg that was sent is never called unsent because the store that knew of it
   expect(closed).toMatchObject({ outcome: 'indeterminate', reason: 'leg_unknown' });
   expect(silent.calls).toHaveLength(1);
 }, 60_000);
+
+it('a question that the store has lost is shown again under the same id, and its answer counts [P2] [P3]', async () => {
+  const id = await start(parley, { tool: 'deploy', arguments: { artifact: 'shown again' } });
+  const consent = await asked(parley, id);
+  await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:*${consent.id}*`);
+  await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:record*${id}*`);
+  expect((await parley.api(`/v1/invocations/${id}`)).status).toBe(404);
+  await refresh(id);
+  const again = await until(async () => {
+    const reply = await parley.api(`/v1/consents/${consent.id}`);
+    return reply.status === 200 ? reply.body : undefined;
+  });
+  expect(again).toEqual(consent);
+  await accept(parley, again, deployTo('staging'));
+  expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+});
+
+it('a call whose ledger is lost is closed, and the question withdrawn, before anybody answers it in vain [P1]', async () => {
+  const id = await start(parley, { tool: 'deploy', arguments: { artifact: 'lost' } });
+  await asked(parley, id);
+  await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:*`);
+  await refresh(id);
+  const closed = await until(async () => {
+    const { status, body } = await parley.api(`/v1/invocations/${id}`);
+    return status === 200 && body.outcome !== null ? body : undefined;
+  });
+  expect(closed).toMatchObject({ outcome: 'binding_lost', reason: 'ledger_lost', consent: null });
+  expect(exampleLegs(parley, id)).toHaveLength(1);
+});
+
+async function refresh(id: string): Promise<void> {
+  const temporal = await temporalClient();
+  await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).signal(refreshSignal);
+  await temporal.connection.close();
+}
 
 async function wipe(pattern: string): Promise<void> {
   const redis = createClient({ url: inject('redisUrl') });

@@ -13,7 +13,7 @@ const form = asking('go', { ok: { type: 'boolean' } });
 const number = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
 
 beforeAll(async () => {
-  const names = ['misfit', 'shared_state', 'constant_state', 'forgets', 'demands', 'http_400', 'http_401', 'asks', 'polls'];
+  const names = ['misfit', 'shared_state', 'constant_state', 'forgets', 'demands', 'http_400', 'asks', 'polls'];
   scripted = await scriptedServer(
     names.map((name) => tool(name, name === 'misfit' ? { outputSchema: number } : {})),
     (call, reply) => {
@@ -36,8 +36,6 @@ beforeAll(async () => {
           return reply.error(-32021, 'needs more', { requiredCapabilities: { sampling: {} } });
         case 'http_400':
           return void reply.raw.writeHead(400).end('no');
-        case 'http_401':
-          return void reply.raw.writeHead(401).end('who?');
         case 'asks':
           return reply.result({ resultType: 'input_required', inputRequests: form });
         default:
@@ -69,7 +67,6 @@ describe('what the server answers', () => {
     ['misfit', { outcome: 'failed', reason: 'output_invalid' }],
     ['demands', { outcome: 'failed', reason: 'missing_client_capability' }],
     ['http_400', { outcome: 'failed', reason: 'http_rejected' }],
-    ['http_401', { outcome: 'failed', reason: 'unauthorized' }],
   ])('%s ends the call as %o, with the server’s own words and one send [P1]', async (name, ending) => {
     const reply = await post(parley, { server: 'scripted', tool: name, waitSeconds: 20 });
     expect(reply.body).toMatchObject({ ...ending, leg: 1, result: null });

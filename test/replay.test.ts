@@ -2,14 +2,14 @@
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KeyRingCodec } from '../src/crypto/codec.js';
 import { dataConverterFor } from '../src/crypto/data-converter.js';
 import { KeyRing } from '../src/crypto/key-ring.js';
 import { accept, answer, asked, deployTo, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
+import { temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
 beforeAll(async () => {
@@ -37,9 +37,8 @@ describe('the workflow', () => {
     const endings = await Promise.all(all.map(async (id) => (await outcome(parley, id)).outcome));
     expect(endings).toEqual(['completed', 'completed', 'expired', 'unreachable', 'completed', 'cancelled']);
 
-    const connection = await Connection.connect({ address: inject('temporalAddress') });
+    const client = await temporalClient();
     try {
-      const client = new Client({ connection });
       const query = `TaskQueue = '${parley.env['PARLEY_TASK_QUEUE']}-calls' AND ExecutionStatus = 'Completed'`;
       await until(async () => (await client.workflow.count(query)).count === all.length);
       const keys = await readFile(parley.env['PARLEY_CODEC_KEYS_FILE'] ?? '', 'utf8');
@@ -57,7 +56,7 @@ describe('the workflow', () => {
       }
       expect(replayed.toSorted()).toEqual(all.map((id) => `t1/${id}`).toSorted());
     } finally {
-      await connection.close();
+      await client.connection.close();
     }
   });
 });

@@ -3,7 +3,6 @@
  * search of everything that is stored, logged or returned (design §7).
  */
 
-import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -11,6 +10,7 @@ import { workflowId, type InvocationId } from '../domain/ids.js';
 import { accept, asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, type Parley } from './harness/parley.js';
 import { asking, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { temporalClient } from './harness/temporal.js';
 
 const canary = {
   argument: 'canary-argument-7f3a',
@@ -83,8 +83,7 @@ describe('the canaries', () => {
   });
 
   it('are not in the raw history, its failures and its search attributes [P4]', async () => {
-    const connection = await Connection.connect({ address: inject('temporalAddress') });
-    const client = new Client({ connection });
+    const client = await temporalClient();
     for (const id of [fine, failing]) {
       const handle = client.workflow.getHandle(workflowId('t1', id as InvocationId));
       const history = JSON.stringify(historyToJSON(await handle.fetchHistory()));
@@ -93,7 +92,7 @@ describe('the canaries', () => {
       expect(history.length).toBeGreaterThan(5_000);
       expect(found(history + shown)).toEqual([]);
     }
-    await connection.close();
+    await client.connection.close();
   });
 
   it('are in no key or value of the store [P4]', async () => {

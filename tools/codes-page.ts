@@ -5,7 +5,7 @@ import { problemCodes } from '../domain/codes.js';
 import { refusalCodes } from '../domain/consent.js';
 import { gateRefusals } from '../domain/gate.js';
 import { outcomes } from '../domain/outcome.js';
-import { reasons } from '../domain/reasons.js';
+import { reasons, waits } from '../domain/reasons.js';
 
 /** Of one value of an answer. The reply's own sentence also names the bound or the format. */
 const valueFaults: Readonly<Record<Exclude<AnswerFaultCode, keyof typeof answerFaults>, string>> = {
@@ -49,6 +49,11 @@ export function codesPage(): string {
           .map(([reason, { meaning }]) => [quoted(outcome), quoted(reason), meaning]),
         ...(outcome === 'refused' ? [[quoted(outcome), 'a code of the gate', 'See the next table.']] : []),
       ]),
+    ),
+    '`reason` of an invocation that is still open and waits for somebody to act; `POST /v1/invocations/{id}/resume` goes on.',
+    table(
+      ['reason', 'what it waits for'],
+      Object.entries(waits).map(([reason, meaning]) => [quoted(reason), meaning]),
     ),
     '## The gate',
     '`reason` of an invocation whose outcome is `refused` because nobody may be shown what the server asks.',

@@ -7,11 +7,20 @@ import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import type { Answer } from '../domain/call.js';
 import { judgeAnswer, type ConsentStatus, type OpenRound, type Verdict } from '../domain/consent.js';
 import type { ConsentId } from '../domain/ids.js';
-import { answerSignal, cancelSignal, verdictQuery, type CancelRequest } from './messages.js';
+import { answerSignal, cancelSignal, refreshSignal, resumeSignal, verdictQuery, type CancelRequest } from './messages.js';
+
+/** What a run hands to the next one of the same call. */
+export interface InboxMemory {
+  readonly verdicts: readonly (readonly [answerId: string, Verdict])[];
+  readonly past: readonly (readonly [ConsentId, Exclude<ConsentStatus, 'open'>])[];
+}
+
+/** Whoever repeats a POST asks for its verdict within minutes. */
+const maxKeptVerdicts = 200;
 
 export class Inbox {
-  private readonly verdicts = new Map<string, Verdict>();
-  private readonly past = new Map<ConsentId, Exclude<ConsentStatus, 'open'>>();
+  private readonly verdicts: Map<string, Verdict>;
+  private readonly past: Map<ConsentId, Exclude<ConsentStatus, 'open'>>;
   private refusals: { answer: Answer; verdict: Verdict }[] = [];
   /**
    * Answers to a consent that this run has not opened yet. A worker that dies after it has shown a consent and before its task is
@@ -21,11 +30,30 @@ export class Inbox {
   private open: OpenRound | undefined;
   private accepted: Answer | undefined;
   private cancelRequest: CancelRequest | undefined;
+  private isResumed = false;
+  private isRefreshWanted = false;
+
+  constructor(memory: InboxMemory = { verdicts: [], past: [] }) {
+    this.verdicts = new Map(memory.verdicts);
+    this.past = new Map(memory.past);
+  }
+
+  /** Between rounds, when nothing is open. */
+  memory(): InboxMemory {
+    return { verdicts: [...this.verdicts].slice(-maxKeptVerdicts), past: [...this.past] };
+  }
+
+  /** Nothing was heard that the next run would have to hear again. */
+  get isQuiet(): boolean {
+    return this.early.length === 0 && this.refusals.length === 0;
+  }
 
   /** Sets the handlers: call it before the workflow's first await. */
   listen(): void {
     setHandler(answerSignal, (answer) => this.take(answer));
     setHandler(cancelSignal, (request) => this.cancel(request));
+    setHandler(resumeSignal, () => void (this.isResumed = true));
+    setHandler(refreshSignal, () => void (this.isRefreshWanted = true));
     setHandler(verdictQuery, (answerId) => this.verdicts.get(answerId) ?? null);
     // A cancellation made in Temporal itself counts as the operator's.
     CancellationScope.current().cancelRequested.catch(() => this.cancel({ by: 'operator' }));
@@ -54,10 +82,28 @@ export class Inbox {
     this.open = undefined;
   }
 
-  /** Waits for an answer that counts, a cancellation, or refusals to put on record; false when the time is up first. */
+  /** Waits for an answer that counts, a cancellation, a refresh, or refusals to put on record; false when the time is up first. */
   async news(timeoutMs: number): Promise<boolean> {
-    const heard = () => this.accepted !== undefined || this.cancelRequest !== undefined || this.refusals.length > 0;
+    const heard = () => this.accepted !== undefined || this.isDisturbed || this.refusals.length > 0;
     return condition(heard, Math.max(timeoutMs, 0), { summary: 'waiting for a person' });
+  }
+
+  /** A resume from before this counts no more: it was for an earlier wait. */
+  forgetResume(): void {
+    this.isResumed = false;
+  }
+
+  /** Waits until the call is resumed; false when something else came first, or the time is up. */
+  async resumed(timeoutMs: number): Promise<boolean> {
+    const heard = () => this.isResumed || this.isDisturbed || this.refusals.length > 0;
+    await condition(heard, Math.max(timeoutMs, 1), { summary: 'waiting for somebody to act' });
+    return this.isResumed;
+  }
+
+  takeRefresh(): boolean {
+    const wanted = this.isRefreshWanted;
+    this.isRefreshWanted = false;
+    return wanted;
   }
 
   /** The answer that counts, if it is here. */
@@ -79,6 +125,10 @@ export class Inbox {
   /** Resolves at a cancellation; never otherwise. */
   async untilCancelled(): Promise<void> {
     await condition(() => this.cancelRequest !== undefined);
+  }
+
+  private get isDisturbed(): boolean {
+    return this.cancelRequest !== undefined || this.isRefreshWanted;
   }
 
   private take(answer: Answer): void {

@@ -3,21 +3,31 @@
  * for days without a process, and decides alone: every store outside only shows what it decided.
  */
 
-import { CancellationScope, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { LegInput } from '../activities/contract.js';
 import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
-import { judge, noProgress, type Ending, type Progress } from '../domain/judge.js';
-import { Inbox } from './inbox.js';
-import { awaitServer, closeInvocation, closeRound, openRound, recordRefusals } from './proxies.js';
+import { judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
+import { Inbox, type InboxMemory } from './inbox.js';
+import { awaitResume, awaitServer, closeInvocation, closeRound, openRound, recordRefusals, refreshRound } from './proxies.js';
 import { send } from './send.js';
 import { showOutcome, showStatus } from './visibility.js';
 
-type Leg = Omit<LegInput, 'try' | 'call'>;
+type Leg = Omit<LegInput, 'call'>;
 
-/** What a round came to: the next leg is due, with an answer if a person was asked, or the call is over. */
-type Reply = { readonly is: 'next'; readonly answer?: Answer } | { readonly is: 'over'; readonly ending: Ending };
+/** What a run hands to the next one when its history has grown long. Members may be added as optional, never renamed. */
+export interface Carried {
+  readonly leg: Leg;
+  readonly progress: Progress;
+  readonly sequence: number;
+  readonly round: number;
+  readonly answered: readonly Answer[];
+  readonly inbox: InboxMemory;
+}
+
+/** What a step came to: the next leg is due, or the call is over. */
+type Reply = { readonly is: 'next'; readonly leg: Leg } | { readonly is: 'over'; readonly ending: Ending };
 
 /** The consent that is open when the call ends, and what becomes of it. */
 interface OpenConsent {
@@ -25,100 +35,180 @@ interface OpenConsent {
   readonly status: Exclude<ConsentStatus, 'open'>;
 }
 
-export async function invocation(call: BoundCall): Promise<Ending> {
-  const inbox = new Inbox();
+export async function invocation(call: BoundCall, carried?: Carried): Promise<Ending> {
+  const inbox = new Inbox(carried?.inbox);
   inbox.listen();
   // Cancellation is a message like any other: it must not tear an activity or the closing apart.
-  return CancellationScope.nonCancellable(() => new Conversation(call, inbox).run());
+  return CancellationScope.nonCancellable(() => new Conversation(call, inbox, carried).run());
 }
 
 class Conversation {
   private readonly callDeadlineAt: number;
-  private progress: Progress = noProgress;
-  private sequence = 0;
-  private round = 0;
-  private leg: Leg = { leg: 1 };
+  private progress: Progress;
+  private sequence: number;
+  private round: number;
+  private leg: Leg;
+  /** The answers that counted, to be offered again should the server forget its state. */
+  private readonly answered: Answer[];
 
   constructor(
     private readonly call: BoundCall,
     private readonly inbox: Inbox,
+    carried?: Carried,
   ) {
     this.callDeadlineAt = call.startedAt + call.policy.callDeadlineMs;
+    this.progress = carried?.progress ?? noProgress;
+    this.sequence = carried?.sequence ?? 0;
+    this.round = carried?.round ?? 0;
+    this.leg = carried?.leg ?? { leg: 1, try: 1 };
+    this.answered = [...(carried?.answered ?? [])];
   }
 
   async run(): Promise<Ending> {
     for (;;) {
+      if (workflowInfo().continueAsNewSuggested && this.inbox.isQuiet) await this.continueAsNew();
+      this.inbox.forgetResume();
       const report = await send({ ...this.leg, call: this.call }, this.inbox, this.callDeadlineAt);
-      const toolDigest = this.leg.toolDigest ?? report.toolDigest;
       const step = judge(this.call.policy, this.progress, report.outcome);
       const early = this.stopped(report.outcome.is);
       if (early !== undefined) return this.close(early);
       if (step.is === 'over') return this.close(step.ending);
-      if (isHistoryFull()) return this.close({ outcome: 'rounds_exceeded', reason: 'history_cap' });
 
-      this.round = step.round.number;
-      const reply = step.is === 'ask' ? await this.ask(step.round) : await this.poll(step.round, step.waitMs);
+      // What a person is asked about is what stays bound.
+      const toolDigest = this.leg.toolDigest ?? (report.outcome.is === 'asked' ? report.toolDigest : undefined);
+      const reply = await this.take(step);
       if (reply.is === 'over') return reply.ending;
-      this.leg = {
-        leg: this.leg.leg + 1,
-        round: step.round,
-        ...(toolDigest !== undefined && { toolDigest }),
-        ...(reply.answer !== undefined && { answer: reply.answer }),
-      };
+      this.leg = { ...reply.leg, ...(toolDigest !== undefined && { toolDigest }) };
     }
+  }
+
+  /** Does what has to come before the next leg. */
+  private async take(step: Exclude<Step, { is: 'over' }>): Promise<Reply> {
+    switch (step.is) {
+      case 'ask':
+        this.count(anew);
+        return this.ask(step.round);
+      case 'poll':
+        this.count(anew);
+        return this.poll(step.round, step.waitMs);
+      case 'try_again':
+        this.count({ unsent: this.progress.unsent + 1 });
+        return this.pause(step.waitMs, 'waiting to reach the server', this.sameLeg());
+      case 'wait':
+        this.count({ waits: this.progress.waits + 1 });
+        return this.wait(step);
+      case 'repeat':
+        this.count({ misheaded: this.progress.misheaded + 1 });
+        return { is: 'next', leg: this.repeatedLeg() };
+      case 'start_afresh':
+        this.count({ ...anew, reasks: this.progress.reasks + 1 });
+        return { is: 'next', leg: this.newLeg({}) };
+    }
+    return step satisfies never;
+  }
+
+  private newLeg(content: Pick<Leg, 'round' | 'answer'>): Leg {
+    return { leg: this.leg.leg + 1, try: 1, ...content };
+  }
+
+  /** The server did nothing with this leg's content: a new leg carries it again. */
+  private repeatedLeg(): Leg {
+    return { ...this.leg, leg: this.leg.leg + 1, try: 1 };
+  }
+
+  /** Nothing of this leg ever reached the server, so it keeps its number. */
+  private sameLeg(): Leg {
+    return { ...this.leg, try: this.leg.try + 1 };
+  }
+
+  private count(change: Partial<Progress>): void {
+    this.progress = { ...this.progress, ...change };
   }
 
   /** A cancellation or the call's deadline ends the call here, unless the server has already ended it. */
   private stopped(last: LegOutcome['is']): Ending | undefined {
-    if (last !== 'asked' && last !== 'never_sent') return undefined;
+    if (!undecided.has(last)) return undefined;
     if (this.inbox.cancelled) return cancelled;
     if (Date.now() >= this.callDeadlineAt) return { outcome: 'expired', reason: 'call_deadline' };
     return undefined;
   }
 
   /** Parks the call until a person answers the round. */
-  private async ask(round: OpenableRound): Promise<Reply> {
+  private async ask(opened: OpenableRound): Promise<Reply> {
+    this.round = opened.number;
     const consent = consentIdFrom(uuid4());
     const openedAt = Date.now();
     const deadlineAt = Math.min(openedAt + this.call.policy.roundDeadlineMs, this.callDeadlineAt);
     const { tenant, subject } = this.call;
-    const viewDigest = round.viewDigest ?? '';
+    const viewDigest = opened.viewDigest ?? '';
+    const earlier = this.answered.findLast((answer) => answer.viewDigest === viewDigest);
+    const shown = { opened, consent, openedAt, deadlineAt, ...(earlier !== undefined && { earlier }) };
     this.inbox.expect({ consent, tenant, subject, viewDigest, deadlineAt });
     showStatus('awaiting_input', deadlineAt);
-    await openRound({ ...this.step(), opened: round, consent, openedAt, deadlineAt });
+    await openRound({ ...this.step(), ...shown });
 
     for (;;) {
       const heard = await this.inbox.news(deadlineAt - Date.now());
       await this.putRefusalsOnRecord();
       // An answer that counts stays one, also when a cancellation came right behind it.
       const { answer } = this.inbox;
-      if (answer !== undefined) return this.resume(consent, answer);
+      if (answer !== undefined) return this.resume(opened, consent, answer);
       if (this.inbox.cancelled) return this.over(cancelled, { id: consent, status: 'withdrawn' });
-      if (!heard) {
+      if (this.inbox.takeRefresh()) {
+        const { ledger } = await refreshRound({ ...this.step(), ...shown });
+        if (ledger === 'lost') return this.over(ledgerLost, { id: consent, status: 'withdrawn' });
+      } else if (!heard) {
         const reason = deadlineAt === this.callDeadlineAt ? 'call_deadline' : 'round_deadline';
         return this.over({ outcome: 'expired', reason }, { id: consent, status: 'expired' });
       }
     }
   }
 
-  private async resume(consent: ConsentId, answer: Answer): Promise<Reply> {
-    const cancels = this.progress.cancels + (answer.decision === 'cancel' ? 1 : 0);
-    this.progress = { ...this.progress, asked: this.progress.asked + 1, pollsInARow: 0, cancels };
+  private async resume(round: OpenableRound, consent: ConsentId, answer: Answer): Promise<Reply> {
+    const { asked, cancels } = this.progress;
+    this.count({ asked: asked + 1, pollsInARow: 0, cancels: cancels + (answer.decision === 'cancel' ? 1 : 0) });
+    if (this.call.policy.onStateExpired === 'reask') this.answered.push(answer);
     showStatus('sending');
     await closeRound({ ...this.step(), consent, answer, closedAt: Date.now() });
-    return this.inbox.cancelled ? this.over(cancelled) : { is: 'next', answer };
+    return this.inbox.cancelled ? this.over(cancelled) : { is: 'next', leg: this.newLeg({ round, answer }) };
   }
 
   /** Nobody is asked: the server wants to be called again, later. */
   private async poll(round: OpenableRound, waitMs: number): Promise<Reply> {
+    this.round = round.number;
     const { polls, pollsInARow } = this.progress;
-    this.progress = { ...this.progress, polls: polls + 1, pollsInARow: pollsInARow + 1 };
+    this.count({ polls: polls + 1, pollsInARow: pollsInARow + 1 });
     if (pollsInARow === 0) showStatus('awaiting_server');
     await awaitServer({ ...this.step(), opened: round });
-    await this.inbox.pause(Math.min(waitMs, this.callDeadlineAt - Date.now()), 'waiting for the server');
+    return this.pause(waitMs, 'waiting for the server', this.newLeg({ round }));
+  }
+
+  /** Parks the call until somebody has acted on what it waits for: an operator, or whoever renews a credential. */
+  private async wait({ for: reason, lookAgainMs, then }: Extract<Step, { is: 'wait' }>): Promise<Reply> {
+    const isForPerson = reason === 'reauthorization_required';
+    const roundDeadlineAt = isForPerson ? Date.now() + this.call.policy.roundDeadlineMs : this.callDeadlineAt;
+    const deadlineAt = Math.min(roundDeadlineAt, this.callDeadlineAt);
+    const lookAt = Math.min(lookAgainMs === undefined ? deadlineAt : Date.now() + lookAgainMs, deadlineAt);
+    showStatus(isForPerson ? 'awaiting_input' : 'held', deadlineAt);
+    for (let isOver = false; !isOver;) {
+      await awaitResume({ ...this.step(), reason, deadlineAt });
+      const isResumed = await this.inbox.resumed(lookAt - Date.now());
+      await this.putRefusalsOnRecord();
+      const early = this.stopped('blocked');
+      if (early !== undefined) return this.over(early);
+      this.inbox.takeRefresh();
+      isOver = isResumed || Date.now() >= lookAt;
+      if (!isResumed && isForPerson && isOver) return this.over({ outcome: 'expired', reason });
+    }
+    showStatus('sending');
+    return { is: 'next', leg: then === 'repeat' ? this.repeatedLeg() : this.sameLeg() };
+  }
+
+  private async pause(waitMs: number, summary: string, leg: Leg): Promise<Reply> {
+    await this.inbox.pause(Math.min(waitMs, this.callDeadlineAt - Date.now()), summary);
     await this.putRefusalsOnRecord();
     const early = this.stopped('asked');
-    return early === undefined ? { is: 'next' } : this.over(early);
+    return early === undefined ? { is: 'next', leg } : this.over(early);
   }
 
   private async over(ending: Ending, consent?: OpenConsent): Promise<Reply> {
@@ -142,8 +232,18 @@ class Conversation {
   }
 
   private async putRefusalsOnRecord(): Promise<void> {
-    const refusals = this.inbox.takeRefusals();
-    if (refusals.length > 0) await recordRefusals({ call: this.call, refusals });
+    // More may come while the last ones are written.
+    for (let refusals = this.inbox.takeRefusals(); refusals.length > 0; refusals = this.inbox.takeRefusals()) {
+      await recordRefusals({ call: this.call, refusals });
+    }
+  }
+
+  /** Temporal ends a workflow whose history grows past 50 MB or 51 200 events; long before that a new run takes over. */
+  private async continueAsNew(): Promise<never> {
+    const { leg, progress, sequence, round } = this;
+    const answered = latestWithin(maxCarriedAnswersLength, this.answered);
+    const inbox = this.inbox.memory();
+    return continueAsNew<typeof invocation>(this.call, { leg, progress, sequence, round, answered, inbox });
   }
 
   private step() {
@@ -151,13 +251,25 @@ class Conversation {
   }
 }
 
-/** Temporal ends a workflow at 50 MB or 51 200 events without a word to anyone; what is left is enough for one more round. */
-const maxHistoryBytes = 32 * 1024 * 1024;
-const maxHistoryEvents = 45_000;
+/** After these the call could go on, so whoever wants it to end is heard first. */
+const undecided: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent', 'turned_away', 'blocked', 'state_expired']);
 
-function isHistoryFull(): boolean {
-  const { historySize, historyLength } = workflowInfo();
-  return historySize > maxHistoryBytes || historyLength > maxHistoryEvents;
+/** Counts that begin anew when the server has taken a leg. */
+const anew = { unsent: 0, misheaded: 0, waits: 0 };
+
+/** Call and leg alone may be near Temporal's 2 MB; an earlier answer that is left behind is only not offered again. */
+const maxCarriedAnswersLength = 32 * 1024;
+
+function latestWithin(maxLength: number, answers: readonly Answer[]): Answer[] {
+  const kept: Answer[] = [];
+  let length = 0;
+  for (const answer of answers.toReversed()) {
+    length += answer.responses.length + answer.receipt.length;
+    if (length > maxLength) break;
+    kept.unshift(answer);
+  }
+  return kept;
 }
 
 const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
+const ledgerLost: Ending = { outcome: 'binding_lost', reason: 'ledger_lost' };

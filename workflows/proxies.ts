@@ -46,11 +46,12 @@ export function legProxy(taskQueue: string, legDeadlineMs: number, queueBudgetMs
 const untilTheStoreIsBack = { initialInterval: 200, backoffCoefficient: 2, maximumInterval: 15 * secondMs };
 
 /** Idempotent and short: local, so that a step costs no extra round trip through the server. */
-export const { openRound, closeRound, awaitServer, closeInvocation, recordRefusals } = proxyLocalActivities<CallActivities>({
-  startToCloseTimeout: 20 * secondMs,
-  localRetryThreshold: minuteMs,
-  retry: untilTheStoreIsBack,
-});
+export const { openRound, refreshRound, closeRound, awaitServer, awaitResume, closeInvocation, recordRefusals } =
+  proxyLocalActivities<CallActivities>({
+    startToCloseTimeout: 20 * secondMs,
+    localRetryThreshold: minuteMs,
+    retry: untilTheStoreIsBack,
+  });
 
 /** Rare, and it may outlive a workflow task: remote. */
 export const { resolveLeg } = proxyActivities<Pick<CallActivities, 'resolveLeg'>>({

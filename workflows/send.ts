@@ -1,6 +1,5 @@
 /**
- * One leg, seen from the workflow: schedule the activity once, and when it fails find out what is known (design §5). Only a leg that
- * provably never reached the server is tried again.
+ * One try at one leg, seen from the workflow: schedule the activity once, and when it fails find out what is known (design §5).
  */
 
 import {
@@ -14,25 +13,11 @@ import {
 } from '@temporalio/workflow';
 import type { LegInput } from '../activities/contract.js';
 import type { LegReport } from '../domain/call.js';
-import { backoffMs } from '../domain/policy.js';
 import type { Inbox } from './inbox.js';
 import { legProxy, resolveLeg } from './proxies.js';
 
-/** @returns a report whose outcome is `never_sent` only when the attempts are spent, the time is up, or the call was cancelled */
-export async function send(leg: Omit<LegInput, 'try'>, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
-  const { policy } = leg.call;
-  for (let attempt = 1; ; attempt++) {
-    const report = await sendOnce({ ...leg, try: attempt }, inbox, callDeadlineAt);
-    if (report.outcome.is !== 'never_sent' || attempt >= policy.maxConnectAttempts) return report;
-    const waitMs = backoffMs(attempt, policy.connectBackoffInitialMs, policy.connectBackoffMaxMs);
-    const leftMs = callDeadlineAt - Date.now();
-    if (inbox.cancelled || leftMs <= 0) return report;
-    await inbox.pause(Math.min(waitMs, leftMs), 'waiting to reach the server');
-    if (inbox.cancelled || Date.now() >= callDeadlineAt) return report;
-  }
-}
-
-async function sendOnce(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
+/** @param callDeadlineAt how long the leg may wait for a worker */
+export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
   const { sendLeg } = legProxy(legsQueue(), input.call.policy.legDeadlineMs, callDeadlineAt - Date.now());
   // A cancelled call takes back a leg that no worker has begun; one on the wire is left to finish, so that its outcome is known.
   const scope = new CancellationScope();

@@ -16,7 +16,8 @@ export const attributes = {
   deadline: defineSearchAttributeKey('ParleyDeadline', SearchAttributeType.DATETIME),
 };
 
-export function showStatus(status: OpenStatus, deadlineAt?: number): void {
+/** `held` is for operators: whoever lifts a hold finds the calls that wait for it. */
+export function showStatus(status: OpenStatus | 'held', deadlineAt?: number): void {
   upsertSearchAttributes([
     { key: attributes.status, value: status },
     { key: attributes.deadline, value: deadlineAt === undefined ? null : new Date(deadlineAt) },

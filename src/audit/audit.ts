@@ -12,6 +12,8 @@ export const auditTypes = [
   'leg_submitted',
   'round_received',
   'url_opened',
+  'call_waiting',
+  'call_resumed',
   'answer_accepted',
   'answer_refused',
   'invocation_closed',

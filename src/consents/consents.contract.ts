@@ -87,6 +87,10 @@ export const ConsentBody = z
     display: z
       .array(z.object({ text: z.string(), display: z.string() }))
       .meta({ description: 'How to show each text of `call` and `inputs`, names included, that holds what nobody would see' }),
+    earlier: z.object({ consent: z.string(), responses: z.unknown() }).nullable().meta({
+      description:
+        'What you answered when the same call asked exactly this before. The server has forgotten it, and it is not sent again unless you confirm it',
+    }),
     digest: z.string().meta({ description: 'Of exactly what is shown; an answer names it' }),
     openedAt: z.iso.datetime(),
     deadline: z.iso.datetime(),

@@ -1,6 +1,7 @@
 /** A person's inbox: the questions that are open, and what each of them shows (promises 3 and 5). */
 
 import { Injectable } from '@nestjs/common';
+import type { KeyedResponse } from '../../domain/answers.js';
 import type { ConsentRecord, ConsentView } from '../../domain/consent.js';
 import { displayedTexts } from '../../domain/display.js';
 import { isConsentId } from '../../domain/ids.js';
@@ -44,6 +45,13 @@ export class ConsentsService {
     return this.sealer.unseal<ConsentView>(view, { tenant, invocation, field: `view.${round}` });
   }
 
+  private earlierOf({ tenant, invocation, earlier, status }: ConsentRecord): ConsentBody['earlier'] {
+    if (earlier === undefined || status !== 'open') return null;
+    const field = `answer.${earlier.consent}`;
+    const given = this.sealer.unseal<readonly KeyedResponse[]>(earlier.responses, { tenant, invocation, field });
+    return { consent: earlier.consent, responses: Object.fromEntries(given.map(({ key, response }) => [key, response])) };
+  }
+
   private body(record: ConsentRecord): ConsentBody {
     const { id, invocation, status, round, viewDigest } = record;
     const { server, call, effect, inputs } = this.viewOf(record);
@@ -59,6 +67,7 @@ export class ConsentsService {
       effect,
       inputs: keyed,
       display: displayedTexts([call, keyed]),
+      earlier: this.earlierOf(record),
       digest: viewDigest,
       openedAt: new Date(record.openedAt).toISOString(),
       deadline: new Date(record.deadlineAt).toISOString(),

@@ -14,7 +14,14 @@ import {
 import type { Answer, BoundCall } from '../../domain/call.js';
 import type { Verdict } from '../../domain/consent.js';
 import { type InvocationId, workflowId } from '../../domain/ids.js';
-import { answerSignal, attributes, cancelSignal, invocationWorkflow, verdictQuery } from '../../workflows/messages.js';
+import {
+  answerSignal,
+  attributes,
+  cancelSignal,
+  invocationWorkflow,
+  resumeSignal,
+  verdictQuery,
+} from '../../workflows/messages.js';
 import { Config } from '../config/config.js';
 import { Log } from '../log/log.js';
 import { Problem } from '../problems/problem.js';
@@ -73,6 +80,11 @@ export class CallWorkflows {
   /** @throws {Problem} `temporal_unavailable` */
   async cancel(tenant: string, invocation: InvocationId, by: string): Promise<Delivery> {
     return this.deliver(() => this.handle(tenant, invocation).signal(cancelSignal, { by }));
+  }
+
+  /** @throws {Problem} `temporal_unavailable` */
+  async resume(tenant: string, invocation: InvocationId): Promise<Delivery> {
+    return this.deliver(() => this.handle(tenant, invocation).signal(resumeSignal));
   }
 
   /** @throws {Problem} `temporal_unavailable` */

@@ -88,7 +88,10 @@ const summary = {
   id: z.string().meta({ examples: ['inv_4bf92f3577b34da6a3ce929d0e0e4736'] }),
   status,
   outcome: z.enum(outcomes).nullable(),
-  reason: z.string().nullable().meta({ description: 'Why it ended so; stable, for programs' }),
+  reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Why it ended so, or, while it is open, what it waits for beside an answer; stable, for programs' }),
   server: z.string(),
   method: z.enum(methods),
   name: z.string(),

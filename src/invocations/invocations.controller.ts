@@ -89,6 +89,24 @@ export class InvocationsController {
   ): Promise<InvocationBody> {
     return sendAs(response, await this.invocations.cancel(actor, id, key));
   }
+
+  @Post(':id/resume')
+  @HttpCode(202)
+  @ApiOperation({ summary: 'Go on with a call that waits for somebody to act: its `reason` says for what' })
+  @ApiIdempotent()
+  @ApiResponse({ status: 200, standardSchema: InvocationBody, description: 'It has an outcome' })
+  @ApiResponse({ status: 202, standardSchema: InvocationBody, description: 'It will try again' })
+  @Problems('invocation_unknown', 'invocation_not_waiting', 'idempotency_key_missing', 'idempotency_key_reused')
+  @Problems('temporal_unavailable')
+  @SerializeOptions({ schema: InvocationBody })
+  async resume(
+    @CurrentActor() actor: Actor,
+    @IdempotencyKey() key: string,
+    @Param('id') id: string,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InvocationBody> {
+    return sendAs(response, await this.invocations.resume(actor, id, key));
+  }
 }
 
 /** 200 with an outcome, 202 without one: the same body. */

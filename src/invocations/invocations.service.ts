@@ -2,6 +2,7 @@
 
 import { Injectable } from '@nestjs/common';
 import { type InvocationId, isInvocationId } from '../../domain/ids.js';
+import { Audit } from '../audit/audit.js';
 import type { Actor } from '../auth/actor.js';
 import { pageFrom, wishOf } from '../http/page.js';
 import { bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
@@ -21,6 +22,7 @@ export class InvocationsService {
     private readonly view: InvocationView,
     private readonly workflows: CallWorkflows,
     private readonly replies: RepeatableReplies,
+    private readonly audit: Audit,
   ) {}
 
   async list(actor: Actor, query: ListQuery): Promise<InvocationPage> {
@@ -54,6 +56,25 @@ export class InvocationsService {
     const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
     if (attempt.reply !== undefined) return attempt.reply;
     if (record.outcome === null) await this.workflows.cancel(tenant, record.id, subject);
+    const reply = { ...(await this.get(actor, id)), result: null };
+    await this.replies.keep(scope, attempt.chosen, reply);
+    return reply;
+  }
+
+  /**
+   * Tells a call that waits for something (its `reason` says what) that somebody has acted on it: the leg is tried again.
+   *
+   * @throws {Problem} `invocation_unknown`, `invocation_not_waiting`, `temporal_unavailable`
+   */
+  async resume(actor: Actor, id: string, key: string): Promise<InvocationBody> {
+    const { tenant, subject } = actor;
+    const record = await this.visible(actor, id);
+    const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.resume ${id}`, key };
+    const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
+    if (attempt.reply !== undefined) return attempt.reply;
+    if (record.outcome !== null || record.reason === null) throw new Problem('invocation_not_waiting');
+    await this.audit.append(tenant, { type: 'call_resumed', invocation: record.id, actor: subject, reason: record.reason });
+    await this.workflows.resume(tenant, record.id);
     const reply = { ...(await this.get(actor, id)), result: null };
     await this.replies.keep(scope, attempt.chosen, reply);
     return reply;

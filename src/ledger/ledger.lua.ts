@@ -5,13 +5,19 @@
 
 import { Script } from '../store/script.js';
 
-/** A leg may be begun again only when it is proven that the earlier try never reached the server. */
+/**
+ * A leg may be begun again only when it is proven that the earlier try never reached the server. One that the server refused before it did
+ * anything may be followed by a leg with the same answer.
+ */
 const helpers = `
 local function row(key, leg)
   return redis.call('HMGET', key, leg..'.state', leg..'.try', leg..'.token', leg..'.begunAt', leg..'.report', leg..'.is')
 end
 local function never_ran(r)
   return r[1] == 'revoked' or (r[1] == 'done' and r[6] == 'never_sent')
+end
+local function did_nothing(r)
+  return r[1] == 'done' and (r[6] == 'turned_away' or r[6] == 'state_expired')
 end
 local function now_ms()
   local t = redis.call('TIME')
@@ -31,7 +37,7 @@ local leg, previous, try, token, epoch, answer, ttl = unpack(ARGV)
 if redis.call('GET', KEYS[1]) ~= epoch then return {'epoch_lost'} end
 if previous ~= '' then
   local before = row(KEYS[2], previous)
-  if before[1] ~= 'done' or before[6] ~= 'asked' then return {'previous_leg_missing'} end
+  if not (before[1] == 'done' and before[6] == 'asked') and not did_nothing(before) then return {'previous_leg_missing'} end
 end
 local found = row(KEYS[2], leg)
 if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
@@ -39,7 +45,7 @@ if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) th
 end
 if answer ~= '' then
   local used = redis.call('HGET', KEYS[2], 'answer:'..answer)
-  if used and used ~= leg then return {'answer_used'} end
+  if used and used ~= leg and not did_nothing(row(KEYS[2], used)) then return {'answer_used'} end
   redis.call('HSET', KEYS[2], 'answer:'..answer, leg)
 end
 redis.call('HDEL', KEYS[2], leg..'.report', leg..'.is')

@@ -10,7 +10,13 @@ export type WireOutcome =
   /** RAW result, not yet through the gate; a missing `resultType` means `complete`. */
   | { readonly is: 'answered'; readonly result: Record<string, unknown> }
   /** The server's JSON-RPC error, under our id. */
-  | { readonly is: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | {
+      readonly is: 'error';
+      readonly code: number;
+      readonly message: string;
+      readonly data?: unknown;
+      readonly httpStatus?: number;
+    }
   /** An HTTP status that says the request was not executed. */
   | { readonly is: 'rejected'; readonly status: number; readonly message: string }
   /** No byte of the request left this process: the leg may be tried again. */

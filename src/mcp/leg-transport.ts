@@ -84,7 +84,7 @@ async function refusalOf(response: Response, wireId: string): Promise<LegEnding>
   const body = jsonOf(text);
   if (!isObject(body)) return { is: 'http', status, message: text };
   const error = errorOf(body['error']);
-  if (error !== undefined && body['id'] === wireId) return error;
+  if (error !== undefined && body['id'] === wireId) return { ...error, httpStatus: status };
   return { is: 'http', status, message: error?.message ?? text };
 }
 

@@ -10,7 +10,14 @@ export type LegEnding =
   /** A JSON-RPC result under our id, exactly as the server sent it. */
   | { readonly is: 'result'; readonly result: Record<string, unknown> }
   /** A JSON-RPC error under our id. */
-  | { readonly is: 'error'; readonly code: number; readonly message: string; readonly data?: unknown }
+  | {
+      readonly is: 'error';
+      readonly code: number;
+      readonly message: string;
+      readonly data?: unknown;
+      /** Present when it was not 200. */
+      readonly httpStatus?: number;
+    }
   /** An HTTP status other than 200, without a JSON-RPC answer under our id. */
   | { readonly is: 'http'; readonly status: number; readonly message: string }
   /** No answer: a stable code that says why. Whether the request was sent is another question. */

@@ -2,7 +2,7 @@
 
 import type { BoundCall, Method, ResultRef, Sealed } from '../../domain/call.js';
 import type { ConsentId, InvocationId } from '../../domain/ids.js';
-import type { InvocationStatus, Outcome, Reason } from '../../domain/outcome.js';
+import type { InvocationStatus, Outcome, Reason, WaitReason } from '../../domain/outcome.js';
 
 export interface InvocationRecord {
   readonly id: InvocationId;
@@ -16,7 +16,8 @@ export interface InvocationRecord {
   readonly paramsDigest: string;
   readonly status: InvocationStatus;
   readonly outcome: Outcome | null;
-  readonly reason: Reason | null;
+  /** Of the outcome; while the call is open, what it waits for beside an answer. */
+  readonly reason: Reason | WaitReason | null;
   readonly leg: number;
   readonly round: number;
   /** The open consent. */

@@ -2,7 +2,14 @@
 
 import { z } from 'zod';
 import { parseDurationMs } from '../../domain/duration.js';
-import { type Policy, defaultPolicy, largestLegBytes, maxLegBytes, secretFieldsModes } from '../../domain/policy.js';
+import {
+  type Policy,
+  defaultPolicy,
+  largestLegBytes,
+  maxLegBytes,
+  onStateExpiredModes,
+  secretFieldsModes,
+} from '../../domain/policy.js';
 import { present } from '../../domain/server-json.js';
 
 const dayMs = 86_400_000;
@@ -63,6 +70,23 @@ const rootsSchema = z
   )
   .max(16, { error: 'expected at most 16 roots' });
 
+/** A code alone is no proof: many errors share it. */
+const stateRefusalsSchema = z
+  .array(
+    z
+      .strictObject({
+        code: z.int({ error: 'expected a JSON-RPC error code' }),
+        reason: z.string().min(1).max(200).exactOptional(),
+        message: z.string().min(1).max(500).exactOptional(),
+      })
+      .refine(
+        ({ reason, message }) => reason !== undefined || message !== undefined,
+        'expected a reason or a message beside the code',
+      ),
+    { error: 'expected a list of errors, each with a code' },
+  )
+  .max(16, { error: 'expected at most 16 errors' });
+
 const writtenPolicySchema = z
   .strictObject({
     maxRounds: count(0, 100),
@@ -83,6 +107,8 @@ const writtenPolicySchema = z
     roots: rootsSchema,
     allowLoopbackUrls: flag,
     secretFields: z.enum(secretFieldsModes, { error: `expected ${secretFieldsModes.join(' or ')}` }),
+    onStateExpired: z.enum(onStateExpiredModes, { error: `expected ${onStateExpiredModes.join(' or ')}` }),
+    stateRefusals: stateRefusalsSchema,
     gate: gateSchema,
   })
   .partial();

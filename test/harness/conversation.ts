@@ -87,9 +87,17 @@ export async function answer(
   });
 }
 
-/** Answers a round with an accept of every form, and expects that it counts. */
+/** Answers a round with an accept of every form, and expects that it counts: a verdict that is pending is asked for again. */
 export async function accept(parley: Parley, consent: any, contents: Record<string, object>): Promise<RestReply> {
-  const reply = await answer(parley, consent, accepting(contents));
+  const key = randomUUID();
+  const reply = await until(
+    async () => {
+      const latest = await answer(parley, consent, accepting(contents), { key });
+      return latest.status === 202 ? undefined : latest;
+    },
+    30_000,
+    `a verdict on ${consent.id}`,
+  );
   expect(reply.status, reply.text).toBe(200);
   expect(reply.body.verdict).toBe('accepted');
   return reply;
