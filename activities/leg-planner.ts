@@ -10,6 +10,7 @@ import { digestOf } from '../domain/digest.js';
 import { wireId } from '../domain/ids.js';
 import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
+import type { Holds } from '../src/holds/holds.js';
 import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
 import type { ServerEndpoint } from '../src/mcp/server-endpoint.js';
@@ -38,6 +39,7 @@ export class LegPlanner {
     private readonly catalog: Catalog,
     private readonly sealer: Sealer,
     private readonly receipts: Receipts,
+    private readonly holds: Holds,
   ) {}
 
   async plan(input: LegInput): Promise<Plan> {
@@ -54,6 +56,8 @@ export class LegPlanner {
 
   private async sendable(input: LegInput): Promise<PlannedLeg> {
     const { call, leg, round } = input;
+    const by = await this.holds.blocking(call.tenant, call.server);
+    if (by !== undefined) throw new NotSendable({ is: 'blocked', by });
     const server = this.registry.get(call.server);
     if (server === undefined || server.digest !== call.serverDigest) lost('server_changed');
     const params = this.sealer.unseal<Record<string, unknown>>(call.params, scope(call, 'params'));

@@ -63,9 +63,9 @@ export type Step =
    * Park until somebody has acted.
    *
    * @property lookAgainMs how long until Parley looks by itself; absent when only a person can know
-   * @property then what follows
+   * @property next what follows
    */
-  | { readonly is: 'wait'; readonly for: WaitReason; readonly lookAgainMs?: number; readonly then: 'try_again' | 'repeat' }
+  | { readonly is: 'wait'; readonly for: WaitReason; readonly lookAgainMs?: number; readonly next: 'try_again' | 'repeat' }
   /** The original request afresh, in a new leg without answer and state. */
   | { readonly is: 'start_afresh' };
 
@@ -98,7 +98,7 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
       if (policy.onStateExpired === 'reask' && progress.reasks < maxReasks) return { is: 'start_afresh' };
       return over({ outcome: 'state_expired', reason: 'request_state_refused' });
     case 'turned_away':
-      if (outcome.why === 'credential') return { is: 'wait', for: 'reauthorization_required', then: 'repeat' };
+      if (outcome.why === 'credential') return { is: 'wait', for: 'reauthorization_required', next: 'repeat' };
       if (progress.misheaded < maxMisheaded) return { is: 'repeat' };
       return over({ outcome: 'failed', reason: 'server_error', detail: outcome.detail });
     case 'blocked':
@@ -133,9 +133,9 @@ function tryAgain(policy: Policy, progress: Progress): Step {
 
 /** A hold may be lifted without a word; that a credential was renewed, only a person knows. */
 function blocked(progress: Progress, by: WaitReason): Step {
-  const then = 'try_again';
-  if (by === 'reauthorization_required') return { is: 'wait', for: by, then };
-  return { is: 'wait', for: by, then, lookAgainMs: backoffMs(progress.waits + 1, lookAgainInitialMs, lookAgainMaxMs) };
+  const next = 'try_again';
+  if (by === 'reauthorization_required') return { is: 'wait', for: by, next };
+  return { is: 'wait', for: by, next, lookAgainMs: backoffMs(progress.waits + 1, lookAgainInitialMs, lookAgainMaxMs) };
 }
 
 function capped(reason: Reason): Step {

@@ -52,6 +52,7 @@ export type Reason =
   | 'call_deadline'
   | 'reauthorization_required'
   | 'cancel_requested'
+  | 'consent_withdrawn'
   | 'round_cap'
   | 'poll_cap'
   | 'cancel_cap'

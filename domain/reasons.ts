@@ -62,6 +62,10 @@ const kinds = {
     outcome: 'cancelled',
     meaning: 'The caller, the subject or an operator cancelled the call.',
   },
+  consent_withdrawn: {
+    outcome: 'cancelled',
+    meaning: 'An operator withdrew the question that the call waited for. Nothing was sent in its place.',
+  },
   round_cap: {
     outcome: 'rounds_exceeded',
     meaning: 'The server asked a person more often than `maxRounds` allows.',

@@ -9,6 +9,7 @@ import type { Config } from './config/config.js';
 import { ConsentsModule } from './consents/consents.module.js';
 import { CoreModule } from './core.module.js';
 import { HealthModule } from './health/health.module.js';
+import { HoldsModule } from './holds/holds.module.js';
 import { InvocationsModule } from './invocations/invocations.module.js';
 import type { Log } from './log/log.js';
 import { ProblemFilter } from './problems/problem.filter.js';
@@ -30,6 +31,7 @@ export class ApiModule {
         ServersModule,
         InvocationsModule,
         ConsentsModule,
+        HoldsModule,
         ReceiptsModule,
         AuditModule,
         CodecModule,

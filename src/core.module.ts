@@ -7,6 +7,7 @@ import { KeyRingCodec } from './crypto/codec.js';
 import { Receipts, ReceiptFault } from './crypto/receipts.js';
 import { readRings } from './crypto/rings.js';
 import { Sealer } from './crypto/sealer.js';
+import { Holds } from './holds/holds.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { Ledger } from './ledger/ledger.js';
 import { Log } from './log/log.js';
@@ -38,6 +39,7 @@ const providers = [
   provide(REDIS, [Config, Log], connect),
   provide(Keys, [Config], ({ redis }: Config) => new Keys(redis.prefix)),
   provide(Ledger, stands, (redis: Redis, keys: Keys) => new Ledger(redis, keys)),
+  provide(Holds, stands, (redis: Redis, keys: Keys) => new Holds(redis, keys)),
   provide(Audit, stands, (redis: Redis, keys: Keys) => new Audit(redis, keys)),
   provide(
     Records,

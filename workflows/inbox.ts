@@ -149,6 +149,7 @@ export class Inbox {
   }
 
   private cancel(request: CancelRequest): void {
+    if (request.consent !== undefined && request.consent !== this.open?.consent) return;
     this.cancelRequest ??= request;
     this.settle('withdrawn');
   }

@@ -11,6 +11,7 @@ import { consentIdFrom, type ConsentId } from '../domain/ids.js';
 import { judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
 import { Inbox, type InboxMemory } from './inbox.js';
 import { awaitResume, awaitServer, closeInvocation, closeRound, openRound, recordRefusals, refreshRound } from './proxies.js';
+import type { CancelRequest } from './messages.js';
 import { send } from './send.js';
 import { showOutcome, showStatus } from './visibility.js';
 
@@ -153,7 +154,7 @@ class Conversation {
       // An answer that counts stays one, also when a cancellation came right behind it.
       const { answer } = this.inbox;
       if (answer !== undefined) return this.resume(opened, consent, answer);
-      if (this.inbox.cancelled) return this.over(cancelled, { id: consent, status: 'withdrawn' });
+      if (this.inbox.cancelled) return this.over(cancelledBy(this.inbox.cancelled), { id: consent, status: 'withdrawn' });
       if (this.inbox.takeRefresh()) {
         const { ledger } = await refreshRound({ ...this.step(), ...shown });
         if (ledger === 'lost') return this.over(ledgerLost, { id: consent, status: 'withdrawn' });
@@ -184,7 +185,7 @@ class Conversation {
   }
 
   /** Parks the call until somebody has acted on what it waits for: an operator, or whoever renews a credential. */
-  private async wait({ for: reason, lookAgainMs, then }: Extract<Step, { is: 'wait' }>): Promise<Reply> {
+  private async wait({ for: reason, lookAgainMs, next }: Extract<Step, { is: 'wait' }>): Promise<Reply> {
     const isForPerson = reason === 'reauthorization_required';
     const roundDeadlineAt = isForPerson ? Date.now() + this.call.policy.roundDeadlineMs : this.callDeadlineAt;
     const deadlineAt = Math.min(roundDeadlineAt, this.callDeadlineAt);
@@ -201,7 +202,7 @@ class Conversation {
       if (!isResumed && isForPerson && isOver) return this.over({ outcome: 'expired', reason });
     }
     showStatus('sending');
-    return { is: 'next', leg: then === 'repeat' ? this.repeatedLeg() : this.sameLeg() };
+    return { is: 'next', leg: next === 'repeat' ? this.repeatedLeg() : this.sameLeg() };
   }
 
   private async pause(waitMs: number, summary: string, leg: Leg): Promise<Reply> {
@@ -272,4 +273,9 @@ function latestWithin(maxLength: number, answers: readonly Answer[]): Answer[] {
 }
 
 const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
+
+function cancelledBy({ consent }: CancelRequest): Ending {
+  return consent === undefined ? cancelled : { outcome: 'cancelled', reason: 'consent_withdrawn' };
+}
+
 const ledgerLost: Ending = { outcome: 'binding_lost', reason: 'ledger_lost' };

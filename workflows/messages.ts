@@ -3,6 +3,7 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
 import type { Answer } from '../domain/call.js';
 import type { Verdict } from '../domain/consent.js';
+import type { ConsentId } from '../domain/ids.js';
 
 export const invocationWorkflow = 'invocation';
 
@@ -12,6 +13,8 @@ export const answerSignal = defineSignal<[Answer]>('answer');
 export interface CancelRequest {
   /** Subject of the token that asked, or `operator` for a cancellation made in Temporal. */
   readonly by: string;
+  /** Only while this consent is open: an operator takes back a question, not whatever the call does by then. */
+  readonly consent?: ConsentId;
 }
 export const cancelSignal = defineSignal<[CancelRequest]>('cancel');
 

@@ -12,11 +12,16 @@ export const auditTypes = [
   'leg_submitted',
   'round_received',
   'url_opened',
+  'consent_withdrawn',
   'call_waiting',
   'call_resumed',
   'answer_accepted',
   'answer_refused',
   'invocation_closed',
+  'server_held',
+  'server_released',
+  'tenant_held',
+  'tenant_released',
 ] as const;
 export type AuditType = (typeof auditTypes)[number];
 

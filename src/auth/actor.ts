@@ -1,6 +1,14 @@
 /** Who is asking: the authenticated principal of one HTTP request, from its token and never from a body (design §1). */
 
-export const scopes = ['calls:write', 'consents:read', 'consents:decide', 'audit:read', 'codec:decode'] as const;
+export const scopes = [
+  'calls:write',
+  'consents:read',
+  'consents:decide',
+  'audit:read',
+  'codec:decode',
+  'calls:operate',
+  'servers:operate',
+] as const;
 /** What a token may be good for. A route names the ones that open it, see {@link RequiresScope}. */
 export type Scope = (typeof scopes)[number];
 

@@ -150,6 +150,9 @@ export const OpenedBody = z
   .meta({ id: 'UrlOpened' });
 export type OpenedBody = z.infer<typeof OpenedBody>;
 
+export const WithdrawnBody = z.object({ consent: z.string(), invocation: z.string() }).meta({ id: 'ConsentWithdrawn' });
+export type WithdrawnBody = z.infer<typeof WithdrawnBody>;
+
 export const AnsweredBody = z
   .object({
     verdict: z.enum(['accepted', 'pending']),

@@ -9,9 +9,18 @@ import { ApiIdempotent, IdempotencyKey } from '../http/idempotency-key.js';
 import { PageQuery } from '../http/page.contract.js';
 import { Problems } from '../problems/problems.decorator.js';
 import { AnsweringService } from './answering.service.js';
-import { AnswerBody, AnsweredBody, ConsentBody, ConsentPage, OpenedBody, OpenedWish } from './consents.contract.js';
+import {
+  AnswerBody,
+  AnsweredBody,
+  ConsentBody,
+  ConsentPage,
+  OpenedBody,
+  OpenedWish,
+  WithdrawnBody,
+} from './consents.contract.js';
 import { ConsentsService } from './consents.service.js';
 import { OpeningService } from './opening.service.js';
+import { WithdrawingService } from './withdrawing.service.js';
 
 @ApiTags('consents')
 @Controller('v1/consents')
@@ -20,6 +29,7 @@ export class ConsentsController {
     private readonly consents: ConsentsService,
     private readonly answering: AnsweringService,
     private readonly opening: OpeningService,
+    private readonly withdrawing: WithdrawingService,
   ) {}
 
   @Get()
@@ -81,5 +91,18 @@ export class ConsentsController {
     const answered = await this.answering.answer(actor, id, key, body);
     response.status(answered.verdict === 'accepted' ? 200 : 202);
     return answered;
+  }
+
+  @Post(':id/withdraw')
+  @HttpCode(202)
+  @RequiresScope('calls:operate')
+  @ApiOperation({ summary: 'Take an open question back, as an operator: its call ends as cancelled, and nothing is sent' })
+  @ApiIdempotent()
+  @ApiResponse({ status: 202, standardSchema: WithdrawnBody, description: 'It will be withdrawn, unless it is answered first' })
+  @Problems('consent_unknown', 'consent_answered', 'consent_withdrawn', 'consent_expired')
+  @Problems('idempotency_key_missing', 'idempotency_key_reused', 'temporal_unavailable', 'store_unavailable')
+  @SerializeOptions({ schema: WithdrawnBody })
+  withdraw(@CurrentActor() actor: Actor, @IdempotencyKey() key: string, @Param('id') id: string): Promise<WithdrawnBody> {
+    return this.withdrawing.withdraw(actor, id, key);
   }
 }

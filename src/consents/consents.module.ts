@@ -7,10 +7,11 @@ import { ConsentsController } from './consents.controller.js';
 import { ConsentsService } from './consents.service.js';
 import { OpeningService } from './opening.service.js';
 import { Refusals } from './refusals.js';
+import { WithdrawingService } from './withdrawing.service.js';
 
 @Module({
   imports: [HttpModule, InvocationsModule],
   controllers: [ConsentsController],
-  providers: [AnswerSigner, AnsweringService, ConsentsService, OpeningService, Refusals],
+  providers: [AnswerSigner, AnsweringService, ConsentsService, OpeningService, Refusals, WithdrawingService],
 })
 export class ConsentsModule {}

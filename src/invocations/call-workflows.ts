@@ -17,6 +17,7 @@ import { type InvocationId, workflowId } from '../../domain/ids.js';
 import {
   answerSignal,
   attributes,
+  type CancelRequest,
   cancelSignal,
   invocationWorkflow,
   resumeSignal,
@@ -78,8 +79,8 @@ export class CallWorkflows {
   }
 
   /** @throws {Problem} `temporal_unavailable` */
-  async cancel(tenant: string, invocation: InvocationId, by: string): Promise<Delivery> {
-    return this.deliver(() => this.handle(tenant, invocation).signal(cancelSignal, { by }));
+  async cancel(tenant: string, invocation: InvocationId, request: CancelRequest): Promise<Delivery> {
+    return this.deliver(() => this.handle(tenant, invocation).signal(cancelSignal, request));
   }
 
   /** @throws {Problem} `temporal_unavailable` */

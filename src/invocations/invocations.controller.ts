@@ -75,6 +75,7 @@ export class InvocationsController {
 
   @Post(':id/cancel')
   @HttpCode(202)
+  @RequiresScope('calls:write', 'calls:operate')
   @ApiOperation({ summary: 'Cancel a call: an open question is withdrawn, nothing more is sent' })
   @ApiIdempotent()
   @ApiResponse({ status: 200, standardSchema: InvocationBody, description: 'It has an outcome already' })
@@ -92,6 +93,7 @@ export class InvocationsController {
 
   @Post(':id/resume')
   @HttpCode(202)
+  @RequiresScope('calls:write', 'calls:operate')
   @ApiOperation({ summary: 'Go on with a call that waits for somebody to act: its `reason` says for what' })
   @ApiIdempotent()
   @ApiResponse({ status: 200, standardSchema: InvocationBody, description: 'It has an outcome' })

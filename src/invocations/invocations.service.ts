@@ -51,12 +51,12 @@ export class InvocationsService {
    */
   async cancel(actor: Actor, id: string, key: string): Promise<InvocationBody> {
     const { tenant, subject } = actor;
-    const record = await this.visible(actor, id);
+    const record = await this.actable(actor, id);
     const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
     const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
     if (attempt.reply !== undefined) return attempt.reply;
-    if (record.outcome === null) await this.workflows.cancel(tenant, record.id, subject);
-    const reply = { ...(await this.get(actor, id)), result: null };
+    if (record.outcome === null) await this.workflows.cancel(tenant, record.id, { by: subject });
+    const reply = await this.withoutContent(record);
     await this.replies.keep(scope, attempt.chosen, reply);
     return reply;
   }
@@ -68,16 +68,30 @@ export class InvocationsService {
    */
   async resume(actor: Actor, id: string, key: string): Promise<InvocationBody> {
     const { tenant, subject } = actor;
-    const record = await this.visible(actor, id);
+    const record = await this.actable(actor, id);
     const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.resume ${id}`, key };
     const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
     if (attempt.reply !== undefined) return attempt.reply;
     if (record.outcome !== null || record.reason === null) throw new Problem('invocation_not_waiting');
     await this.audit.append(tenant, { type: 'call_resumed', invocation: record.id, actor: subject, reason: record.reason });
     await this.workflows.resume(tenant, record.id);
-    const reply = { ...(await this.get(actor, id)), result: null };
+    const reply = await this.withoutContent(record);
     await this.replies.keep(scope, attempt.chosen, reply);
     return reply;
+  }
+
+  /** What an act answers with. An operator may act on a call and not read it. */
+  private async withoutContent({ tenant, id, ...before }: InvocationRecord): Promise<InvocationBody> {
+    const record = (await this.records.get(tenant, id)) ?? { tenant, id, ...before };
+    return { ...summaryOf(record), result: null, problem: null };
+  }
+
+  /** Whoever may see the call, and the tenant's operators. */
+  private async actable(actor: Actor, id: string): Promise<InvocationRecord> {
+    if (!actor.scopes.has('calls:operate')) return this.visible(actor, id);
+    const record = isInvocationId(id) ? await this.records.get(actor.tenant, id) : null;
+    if (record === null) throw new Problem('invocation_unknown');
+    return record;
   }
 
   private async visible(actor: Actor, id: string): Promise<InvocationRecord> {

@@ -58,6 +58,16 @@ export class Keys {
     return this.key('receipt', tenant, receipt);
   }
 
+  /** String: a server that operators hold. */
+  serverHold(server: string): string {
+    return this.key('hold-server', server);
+  }
+
+  /** String: a tenant that operators hold. */
+  tenantHold(tenant: string): string {
+    return this.key('hold-tenant', tenant);
+  }
+
   /** Hash: the first POST under an Idempotency-Key, and its reply. */
   idempotency(tenant: string, actor: string, digest: string): string {
     return this.key('idempotency', tenant, actor, digest);

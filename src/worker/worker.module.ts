@@ -10,6 +10,7 @@ import { Config } from '../config/config.js';
 import { CoreModule } from '../core.module.js';
 import { Receipts } from '../crypto/receipts.js';
 import { Sealer } from '../crypto/sealer.js';
+import { Holds } from '../holds/holds.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { Log } from '../log/log.js';
 import { Catalog } from '../mcp/catalog.js';
@@ -19,7 +20,7 @@ import { Registry } from '../servers/registry.js';
 
 const planner = {
   provide: LegPlanner,
-  inject: [Registry, Catalog, Sealer, Receipts],
+  inject: [Registry, Catalog, Sealer, Receipts, Holds],
   useFactory: (...deps: ConstructorParameters<typeof LegPlanner>) => new LegPlanner(...deps),
 };
 
