@@ -9,7 +9,7 @@ import type { FieldBase, MultiSelectField, Option, SelectField } from './form.js
 import { GateRefusal } from './gate-refusal.js';
 import { pointerTo } from './json-pointer.js';
 import type { GateCaps } from './policy.js';
-import { labelAt, objectAt, present, type JsonObject } from './server-json.js';
+import { extended, labelAt, objectAt, type JsonObject } from './server-json.js';
 
 /** Whether a schema of type string is a choice and no free text. */
 export function isChoice(schema: JsonObject): boolean {
@@ -21,7 +21,7 @@ export function readSelect(base: FieldBase, schema: JsonObject, path: string, ca
   allowOnly(['type', 'enum', 'oneOf'], schema, path);
   const options = readOptions(schema, ['enum', 'oneOf'], path, caps);
   const preset = schema['default'] === undefined ? undefined : optionAt(schema['default'], options, `${path}/default`);
-  return { ...base, type: 'select', options, ...present({ default: preset }) };
+  return extended(base, { type: 'select', options, default: preset });
 }
 
 /** @throws {GateRefusal} on anything that Parley could not show or enforce */
@@ -38,7 +38,7 @@ export function readMultiSelect(base: FieldBase, schema: JsonObject, path: strin
   const maxItems = boundAt(schema, 'maxItems', path, isCount);
   assertPossible(minItems ?? 0, Math.min(maxItems ?? Infinity, options.length), path);
   const preset = readDefaults(schema['default'], options, `${path}/default`);
-  return { ...base, type: 'multiselect', options, ...present({ minItems, maxItems, default: preset }) };
+  return extended(base, { type: 'multiselect', options, minItems, maxItems, default: preset });
 }
 
 type Spelling = 'enum' | 'oneOf' | 'anyOf';

@@ -11,12 +11,17 @@ import type { BooleanField, FieldBase, FormField, NumberField, StringField, Stri
 import { GateRefusal } from './gate-refusal.js';
 import { pointerTo } from './json-pointer.js';
 import type { GateCaps } from './policy.js';
-import { labelAt, objectAt, present, textAt, type JsonObject } from './server-json.js';
+import { extended, labelAt, objectAt, present, textAt, type JsonObject } from './server-json.js';
 
 /** @throws {GateRefusal} on anything that Parley could not show or enforce */
 export function readField(name: string, raw: unknown, required: boolean, path: string, caps: GateCaps): FormField {
   const schema = objectAt(raw, path, 'schema_malformed');
-  const base: FieldBase = { name, required, ...readLabels(schema, path, caps) };
+  const base: FieldBase = present({
+    name,
+    required,
+    title: readLabel(schema, 'title', path, caps),
+    description: readLabel(schema, 'description', path, caps),
+  });
   switch (schema['type']) {
     case 'string':
       return isChoice(schema) ? readSelect(base, schema, path, caps) : readString(base, schema, path, caps);
@@ -32,10 +37,8 @@ export function readField(name: string, raw: unknown, required: boolean, path: s
   }
 }
 
-function readLabels(schema: JsonObject, path: string, caps: GateCaps): Pick<FieldBase, 'title' | 'description'> {
-  const label = (keyword: 'title' | 'description') =>
-    schema[keyword] === undefined ? undefined : labelAt(schema[keyword], pointerTo(path, keyword), caps);
-  return present({ title: label('title'), description: label('description') });
+function readLabel(schema: JsonObject, keyword: 'title' | 'description', path: string, caps: GateCaps): string | undefined {
+  return schema[keyword] === undefined ? undefined : labelAt(schema[keyword], pointerTo(path, keyword), caps);
 }
 
 /** Fewest and most code points that a value of the format can have. */
@@ -61,7 +64,7 @@ function readString(base: FieldBase, schema: JsonObject, path: string, caps: Gat
           malformed: 'default_invalid',
           tooLong: 'default_too_long',
         });
-  return { ...base, type: 'string', ...present({ format, minLength, maxLength, default: preset }) };
+  return extended(base, { type: 'string', format, minLength, maxLength, default: preset });
 }
 
 function readFormat(raw: unknown, path: string): StringFormat | undefined {
@@ -83,12 +86,12 @@ function readNumber(base: FieldBase, type: NumberField['type'], schema: JsonObje
   if (preset !== undefined && !(typeof preset === 'number' && (whole ? Number.isInteger : Number.isFinite)(preset))) {
     throw new GateRefusal('default_invalid', `${path}/default`);
   }
-  return { ...base, type, ...present({ minimum, maximum, default: preset }) };
+  return extended(base, { type, minimum, maximum, default: preset });
 }
 
 function readBoolean(base: FieldBase, schema: JsonObject, path: string): BooleanField {
   allowOnly(['type'], schema, path);
   const preset = schema['default'];
   if (preset !== undefined && typeof preset !== 'boolean') throw new GateRefusal('default_invalid', `${path}/default`);
-  return { ...base, type: 'boolean', ...present({ default: preset }) };
+  return extended(base, { type: 'boolean', default: preset });
 }

@@ -2,7 +2,9 @@
 
 /** `pointer` extended by one member name or index. */
 export function pointerTo(pointer: string, step: string | number): string {
-  return `${pointer}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  // The gate makes one for whatever it reads, whether or not it finds fault with it: most steps need no escape.
+  const isPlain = typeof step === 'number' || !/[~/]/.test(step);
+  return `${pointer}/${isPlain ? step : step.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** The member names that a pointer passes, from the root on. */

@@ -48,9 +48,25 @@ export function isUnicode(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** A copy without the members that are `undefined`: an absent keyword stays an absent member of the model. */
-export function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
+/** As `T`, with every member that may be `undefined` absent instead. */
+export type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/**
+ * A copy without the members that are `undefined`: an absent keyword stays an absent member of the model. For members that Parley names,
+ * never for a server's: it is assigned to, so one named `__proto__` would be lost.
+ */
+export function present<const T extends object>(members: T): Present<T> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) kept[name] = value;
+  return kept as Present<T>;
+}
+
+/**
+ * A copy of `base` with more members, without those that are `undefined`. The gate makes many: of `{ ...base, more }` V8 makes, slowly, a
+ * dictionary of its own where it has seen more than a few shapes of `base`, and such garbage outlives its first collections.
+ */
+export function extended<B extends object, const T extends object>(base: B, members: T): B & Present<T> {
+  return Object.assign({}, base, present(members));
 }
