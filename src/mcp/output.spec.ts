@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { keptOf } from '../../test/harness/garbage.js';
 import { outputFault } from './output.js';
 import type { ToolDefinition } from './tool-definition.js';
 
@@ -63,6 +64,17 @@ describe('the output of a tool', () => {
     expect(fault({ ...schema, $async: true }, { n: 1 })).toBeUndefined();
     const referred = { type: 'object', $defs: { a: { $async: true, ...schema } }, properties: { a: { $ref: '#/$defs/a' } } };
     expect(fault(referred, { a: {} })).toContain('could not be checked');
+  });
+
+  it('does not keep a validator of every schema it has ever seen, compiled or not', { timeout: 180_000 }, async () => {
+    const kept = await keptOf(1_000, (index) => {
+      // What ajv keeps of a schema are its parts: a worker that keeps validators keeps them.
+      const properties = { [`n${index}`]: { type: index % 3 === 0 ? 'colour' : 'integer' } };
+      fault({ type: 'object', properties }, {});
+      return properties;
+    });
+    expect(kept).toBeLessThanOrEqual(256);
+    expect(fault(schema, { n: 'x' })).toContain('must be integer');
   });
 
   it('does not mix up tools whose schemas claim one $id', () => {

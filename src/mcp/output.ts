@@ -16,15 +16,50 @@ import type { ToolDefinition } from './tool-definition.js';
 
 /** Far beyond what an honest schema needs, and short enough for a worker that serves others. */
 const maxCheckMs = 1_000;
+/** Far more than the tools that a worker serves at one time; past it all are compiled afresh. */
 const maxSchemas = 256;
 
 // Annotations and unknown formats are no errors: servers describe more than ajv knows. Unregistered, so that no schema can claim
 // another's `$id`.
 const options = { strict: false, allErrors: false, addUsedSchema: false, logger: false } as const;
-const draft07 = formats.default(new Ajv(options));
-const draft2020 = formats.default(new Ajv2020(options));
 
-const compiled = new Map<string, ValidateFunction>();
+/** An Ajv keeps whatever it ever compiled, removed or not, and a validator keeps its Ajv: they are forgotten together. */
+class Validators {
+  readonly #draft07 = formats.default(new Ajv(options));
+  readonly #draft2020 = formats.default(new Ajv2020(options));
+  readonly #compiled = new Map<string, ValidateFunction>();
+  #compilations = 0;
+
+  get areMany(): boolean {
+    return this.#compilations >= maxSchemas;
+  }
+
+  known(digest: string): ValidateFunction | undefined {
+    return this.#compiled.get(digest);
+  }
+
+  /** @throws ajv's error for a schema that does not compile; references are resolved within the schema only */
+  compile(digest: string, schema: object): ValidateFunction {
+    // Counted whether or not it succeeds: Ajv keeps what it could make of it.
+    this.#compilations += 1;
+    // `$async` is ajv's own word: its validator would answer with a promise, which is never false and rejects where nobody listens.
+    const validate = this.#dialectOf(schema).compile({ ...schema, $async: false });
+    this.#compiled.set(digest, validate);
+    return validate;
+  }
+
+  #dialectOf(schema: object): Ajv | Ajv2020 {
+    const { $schema } = schema as { $schema?: unknown };
+    if ($schema === undefined) return this.#draft2020;
+    if (typeof $schema === 'string') {
+      if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)) return this.#draft2020;
+      if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test($schema)) return this.#draft07;
+    }
+    throw new Error('the output schema is of an unknown JSON Schema dialect');
+  }
+}
+
+let validators = new Validators();
 
 /**
  * @param rawResult a complete result as the server sent it
@@ -49,29 +84,13 @@ function misfit(validate: ValidateFunction, content: unknown): string | undefine
   return `structured content${first?.instancePath ?? ''} ${first?.message ?? 'does not fit the output schema'}`;
 }
 
-/** @throws ajv's error for a schema that does not compile; references are resolved within the schema only */
+/** @throws whatever {@link Validators.compile} throws */
 function validatorFor(schema: object): ValidateFunction {
-  const key = digestOf(schema);
-  const known = compiled.get(key);
+  const digest = digestOf(schema);
+  const known = validators.known(digest);
   if (known !== undefined) return known;
-  const ajv = dialectOf(schema);
-  // `$async` is ajv's own word: its validator would answer with a promise, which is never false and rejects where nobody listens.
-  const synchronous = { ...schema, $async: false };
-  const validate = ajv.compile(synchronous);
-  // ajv would hold every schema for ever.
-  ajv.removeSchema(synchronous);
-  const [oldest] = compiled.keys();
-  if (compiled.size >= maxSchemas && oldest !== undefined) compiled.delete(oldest);
-  compiled.set(key, validate);
-  return validate;
-}
-
-function dialectOf(schema: object): Ajv | Ajv2020 {
-  const { $schema } = schema as { $schema?: unknown };
-  if ($schema === undefined) return draft2020;
-  if (typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test($schema)) return draft2020;
-  if (typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test($schema)) return draft07;
-  throw new Error('the output schema is of an unknown JSON Schema dialect');
+  if (validators.areMany) validators = new Validators();
+  return validators.compile(digest, schema);
 }
 
 const run = new Script('work()');
