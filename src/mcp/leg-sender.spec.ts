@@ -54,6 +54,18 @@ describe('a leg that got its answer', () => {
     expect(server.received).toHaveLength(1);
   });
 
+  it('is not disturbed by a flood of progress and log messages before the answer', { timeout: 120_000 }, async () => {
+    const progress = { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken: 'mine', progress: 1 } };
+    const message = { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'still at it' } };
+    const flood = Array.from({ length: 10_000 }, (_, index) => (index % 2 === 0 ? progress : message));
+    const outcome = await against((res, { body }) => sse(res, ...flood, result(body.id, complete)).end(), {
+      maxBytes: 4 * 1024 * 1024,
+      deadlineMs: 100_000,
+    });
+    expect(outcome).toEqual({ is: 'answered', result: complete });
+    expect(server.received).toHaveLength(1);
+  });
+
   it('does not wait for the end of a stream that has answered', async () => {
     const outcome = await against((res, { body }) => void sse(res, result(body.id, complete)));
     expect(outcome).toEqual({ is: 'answered', result: complete });

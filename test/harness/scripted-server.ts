@@ -40,9 +40,14 @@ const discovered = {
   cacheScope: 'private',
 };
 
-/** @param tools as `tools/list` shows them; a function is asked every time, so that a test can change a definition */
+interface Page {
+  readonly tools: readonly object[];
+  readonly nextCursor?: string;
+}
+
+/** @param tools as `tools/list` shows them; a function is asked every time, for each page, so that a test can change a definition */
 export async function scriptedServer(
-  tools: readonly object[] | (() => readonly object[]),
+  tools: readonly object[] | ((cursor?: string) => readonly object[] | Page),
   answer: (call: Call, reply: Reply) => void | Promise<void>,
   port = 0,
 ): Promise<ScriptedServer> {
@@ -54,8 +59,9 @@ export async function scriptedServer(
     const reply = replyTo(message.id, response);
     if (message.method === 'server/discover') return reply.result(discovered);
     if (message.method === 'tools/list') {
-      const listed = typeof tools === 'function' ? tools() : tools;
-      return reply.result({ resultType: 'complete', tools: listed, ttlMs: 0, cacheScope: 'private' });
+      const listed = typeof tools === 'function' ? tools(message.params['cursor'] as string | undefined) : tools;
+      const page = 'tools' in listed ? listed : { tools: listed };
+      return reply.result({ resultType: 'complete', ...page, ttlMs: 0, cacheScope: 'private' });
     }
     const call = { ...message, n: calls.length + 1, headers: request.headers };
     calls.push(call);

@@ -4,8 +4,16 @@ import { notApplicable } from './expectations.js';
 import { revision } from './referee.js';
 import type { Verdict } from './verdict.js';
 
-/** @param others scenarios of the suite that were not run */
-export function conformancePage(version: string, verdicts: readonly Verdict[], others: readonly string[]): string {
+/**
+ * @param servers of the server that the tests call
+ * @param others  scenarios of the suite that were not run
+ */
+export function conformancePage(
+  version: string,
+  verdicts: readonly Verdict[],
+  servers: readonly Verdict[],
+  others: readonly string[],
+): string {
   const skipped = verdicts.flatMap(({ scenario, skipped: checks }) => checks.map((each) => ({ scenario, ...each })));
   return [
     '<!-- Written by `npm run conformance`. Do not edit. -->',
@@ -20,14 +28,7 @@ export function conformancePage(version: string, verdicts: readonly Verdict[], o
       'nothing, and also fails when this page is not what it would write.',
     ].join('\n'),
     '## Results',
-    table(
-      ['scenario', 'checks that hold', 'result'],
-      verdicts.map(({ scenario, passed, judged, faults }) => [
-        `\`${scenario}\``,
-        `${passed} of ${judged}`,
-        faults.length === 0 ? 'as expected' : `**${faults.length} faults**`,
-      ]),
-    ),
+    tableOf(verdicts),
     '## Checks that the suite skips',
     table(
       ['scenario', 'check', 'why'],
@@ -44,10 +45,27 @@ export function conformancePage(version: string, verdicts: readonly Verdict[], o
         reason,
       ]),
     ),
-    "The suite's scenarios for servers do not apply: Parley is none.",
+    '## The server that Parley is tested with',
+    [
+      "The suite's scenarios for servers do not apply to Parley, which is none. What they expect of a server that asks for input is offered by",
+      '`examples/conformance-server`, whose every tool and prompt is called through Parley by `test/real-servers.test.ts`. That it is such a server is',
+      'judged by the suite, without Parley:',
+    ].join('\n'),
+    tableOf(servers),
   ]
     .join('\n\n')
     .concat('\n');
+}
+
+function tableOf(verdicts: readonly Verdict[]): string {
+  return table(
+    ['scenario', 'checks that hold', 'result'],
+    verdicts.map(({ scenario, passed, judged, faults }) => [
+      `\`${scenario}\``,
+      `${passed} of ${judged}`,
+      faults.length === 0 ? 'as expected' : `**${faults.length} faults**`,
+    ]),
+  );
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

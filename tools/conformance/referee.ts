@@ -52,10 +52,24 @@ export class Referee {
 
   /** Names of all of the suite's scenarios for clients. */
   async clientScenarios(): Promise<readonly string[]> {
-    const { stdout } = await run(this.node, [program, 'list', '--client']);
+    return await this.#scenarios('--client');
+  }
+
+  /** Names of the suite's scenarios for servers that ask for input. */
+  async askingServerScenarios(): Promise<readonly string[]> {
+    return (await this.#scenarios('--server')).filter((name) => name.startsWith('input-required-result-'));
+  }
+
+  async #scenarios(whose: '--client' | '--server'): Promise<readonly string[]> {
+    const { stdout } = await run(this.node, [program, 'list', whose]);
     const names = [...stdout.matchAll(/^ +- (\S+) \[/gm)].map(([, name]) => name ?? '');
     if (names.length === 0) throw new Error(`the suite lists no scenarios:\n${stdout}`);
     return names;
+  }
+
+  /** Plays the client of one scenario, with the server at `url`. */
+  async judgeServer(scenario: string, url: string): Promise<readonly Check[]> {
+    return await this.#checksOf(scenario, ['server', '--url', url, '--scenario', scenario, '--spec-version', revision], {});
   }
 
   /**
@@ -65,15 +79,20 @@ export class Referee {
    * @throws {Error} with the suite's last words when it gives no judgement
    */
   async judge(scenario: string, deskUrl: string): Promise<readonly Check[]> {
-    const dir = await mkdtemp(join(tmpdir(), 'parley-referee-'));
     // The suite gives the command to a shell, in pieces cut at its spaces: a path with spaces is safe in a variable only.
     const command = 'exec "$PARLEY_NODE" "$PARLEY_CLIENT"';
     const env = { PARLEY_NODE: process.execPath, PARLEY_CLIENT: built('tools/conformance/client.js'), PARLEY_DESK: deskUrl };
-    const options = ['--spec-version', revision, '--timeout', String(scenarioTimeoutMs), '-o', dir];
+    const options = ['--spec-version', revision, '--timeout', String(scenarioTimeoutMs)];
+    return await this.#checksOf(scenario, ['client', '--scenario', scenario, '--command', command, ...options], env);
+  }
+
+  /** @throws {Error} with the suite's last words when it gives no judgement */
+  async #checksOf(scenario: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<readonly Check[]> {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-referee-'));
     const child = new Child({
       name: 'referee',
       command: this.node,
-      args: [program, 'client', '--scenario', scenario, '--command', command, ...options],
+      args: [program, ...args, '-o', dir],
       env: { ...process.env, ...env },
       cwd: root,
     });

@@ -1,19 +1,20 @@
 /**
- * `npm run conformance`: has the official conformance suite judge Parley, and writes docs/conformance.md; with `--check` the page is left
- * alone and must be what would be written. All scenarios are begun at once, since Parley reads its servers when it starts, and
- * then gone through one after the other.
+ * `npm run conformance`: has the official conformance suite judge Parley, and the server that its tests call, and writes
+ * docs/conformance.md; with `--check` the page is left alone and must be what would be written. All scenarios are begun at once, since
+ * Parley reads its servers when it starts, and then gone through one after the other.
  */
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startConformanceServer } from '../../examples/conformance-server/server.js';
 import type { Environment } from '../processes.js';
 import { root } from '../root.js';
 import { findOrBringRedis, findOrBringTemporal } from '../services.js';
 import { settled } from '../settle.js';
 import { conversations, type ScenarioName } from './conversations.js';
 import { Desk, type Introduction } from './desk.js';
-import { expectations, notApplicable } from './expectations.js';
+import { expectations, notApplicable, serverExpectations } from './expectations.js';
 import { conformancePage } from './page.js';
 import { Referee } from './referee.js';
 import { UnderTest } from './under-test.js';
@@ -34,20 +35,37 @@ async function run(isCheck: boolean): Promise<boolean> {
   const referee = await Referee.bring(say);
   const others = (await referee.clientScenarios()).filter((name) => !Object.hasOwn(conversations, name));
   const unexplained = unexplainedAmong(others);
+  const servers = await judgedServers(referee);
   const verdicts = await withServices((services) => judged(referee, services));
+  const all = [...verdicts, ...servers];
 
-  for (const { scenario, passed, judged: of, faults } of verdicts) {
-    say(`${scenario.padEnd(34)} ${String(passed).padStart(2)} of ${of}`);
+  for (const { scenario, passed, judged: of, faults } of all) {
+    say(`${scenario.padEnd(46)} ${String(passed).padStart(2)} of ${of}`);
     for (const fault of faults) say(`  ${fault}`);
   }
   for (const name of unexplained) say(`${name}: not run, and nothing says why`);
 
-  const written = conformancePage(referee.version, verdicts, others);
+  const written = conformancePage(referee.version, verdicts, servers, others);
   const isCurrent = !isCheck || written === (await readFile(page, 'utf8').catch(() => ''));
   if (!isCheck) await writeFile(page, written);
   if (!isCurrent)
     say('docs/conformance.md is not what this run would write: run `npm run conformance`, and look at what changes');
-  return isCurrent && unexplained.length === 0 && verdicts.every(({ faults }) => faults.length === 0);
+  return isCurrent && unexplained.length === 0 && all.every(({ faults }) => faults.length === 0);
+}
+
+/** The suite on the server that the tests call through Parley: one scenario after the other, since each is over in a moment. */
+async function judgedServers(referee: Referee): Promise<readonly Verdict[]> {
+  const server = await startConformanceServer();
+  try {
+    const verdicts: Verdict[] = [];
+    for (const name of await referee.askingServerScenarios()) {
+      const checks = await referee.judgeServer(name, server.url);
+      verdicts.push(verdictOn(name, checks, serverExpectations[name] ?? { passed: 0 }, undefined));
+    }
+    return verdicts;
+  } finally {
+    await server.close();
+  }
 }
 
 async function withServices<T>(act: (services: Environment) => Promise<T>): Promise<T> {
