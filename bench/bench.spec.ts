@@ -35,6 +35,19 @@ test('npm run bench measures Parley beside its floor, and writes what it found',
   }
 });
 
+test('npm run bench:gate measures the gate, and shows its goal', { timeout: 120_000 }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [built('bench/gate.js'), '--quick']);
+  const [line = '', json = ''] = stdout.trim().split('\n');
+  expect(line).toMatch(/gate and form model: p50 [\d.]+ ms, p99 [\d.]+ ms, goal p99 < 1: (met|missed); answer: p50/);
+  expect(JSON.parse(json)).toMatchObject({
+    gateAndForm: quantiles,
+    answer: quantiles,
+    goalP99Ms: 1,
+    fields: 64,
+    iterations: 200,
+  });
+});
+
 test('a quantile is a value that was measured, by nearest rank', () => {
   const sample = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(quantilesOf(sample)).toEqual({ p50: 100, p99: 198 });

@@ -7,8 +7,8 @@ export interface Quantiles {
 }
 
 /** @param sample milliseconds, at least one */
-export function quantilesOf(sample: readonly number[]): Quantiles {
-  return { p50: rounded(quantile(sample, 0.5)), p99: rounded(quantile(sample, 0.99)) };
+export function quantilesOf(sample: readonly number[], digits?: number): Quantiles {
+  return { p50: rounded(quantile(sample, 0.5), digits), p99: rounded(quantile(sample, 0.99), digits) };
 }
 
 /** Nearest rank: always a value that was measured. */

@@ -17,7 +17,8 @@ const said = (text: string) => ({ role: 'assistant', content: { type: 'text', te
 const accepting = (content: object) => ({ action: 'accept', content });
 const tool = (name: string): CallWish => ({ server: 'suite', tool: `test_input_required_result_${name}` });
 const legsOf = (id: string): Exchange[] => server.exchanges.filter((each) => each.id.startsWith(`${id}.`));
-const textOf = (closed: any): string => (closed.result.content ?? closed.result.messages.map((each: any) => each.content))[0].text;
+const textOf = (closed: any): string =>
+  (closed.result.content ?? closed.result.messages.map((each: any) => each.content))[0].text;
 
 beforeAll(async () => {
   server = await startConformanceServer();
@@ -98,31 +99,34 @@ const stories: Record<string, Story> = {
 };
 
 describe('a server of the conformance suite', () => {
-  it.each(Object.entries(stories))('completes %s: exact states, fresh ids, one request for each leg [P1] [P4]', async (_, story) => {
-    const { wish, answers, says, hasState, added = {} } = story;
-    const id = await start(parley, wish);
-    for (const [index, responses] of answers.entries()) {
-      const consent = await asked(parley, id, index + 1);
-      const reply = await answer(parley, consent, responses);
-      expect([200, 202], reply.text).toContain(reply.status);
-    }
-    const closed = await outcome(parley, id);
-    expect(closed, JSON.stringify(closed.problem)).toMatchObject({ outcome: 'completed', leg: answers.length + 1 });
-    expect(textOf(closed)).toBe(says);
+  it.each(Object.entries(stories))(
+    'completes %s: exact states, fresh ids, one request for each leg [P1] [P4]',
+    async (_, story) => {
+      const { wish, answers, says, hasState, added = {} } = story;
+      const id = await start(parley, wish);
+      for (const [index, responses] of answers.entries()) {
+        const consent = await asked(parley, id, index + 1);
+        const reply = await answer(parley, consent, responses);
+        expect([200, 202], reply.text).toContain(reply.status);
+      }
+      const closed = await outcome(parley, id);
+      expect(closed, JSON.stringify(closed.problem)).toMatchObject({ outcome: 'completed', leg: answers.length + 1 });
+      expect(textOf(closed)).toBe(says);
 
-    const legs = legsOf(id);
-    expect(legs.map((leg) => leg.id)).toEqual([...answers, 'the first'].map((_, index) => `${id}.${index + 1}`));
-    const replies = await Promise.all(legs.map(async (leg) => (await leg.reply).result));
-    expect(replies.map((result) => result?.['resultType'])).toEqual([...answers.map(() => 'input_required'), 'complete']);
-    const given = replies.slice(0, -1).map((result) => result?.['requestState']);
-    expect(given.map((state) => typeof state)).toEqual(answers.map(() => (hasState ? 'string' : 'undefined')));
-    expect(legs.map(({ params }) => params['requestState'])).toEqual([undefined, ...given]);
-    expect(legs.map(({ params }) => Object.hasOwn(params, 'requestState'))).toEqual([false, ...given.map(() => hasState)]);
-    expect(legs.map(({ params }) => params['inputResponses'])).toEqual([
-      undefined,
-      ...answers.map((responses) => ({ ...responses, ...added })),
-    ]);
-  });
+      const legs = legsOf(id);
+      expect(legs.map((leg) => leg.id)).toEqual([...answers, 'the first'].map((_, index) => `${id}.${index + 1}`));
+      const replies = await Promise.all(legs.map(async (leg) => (await leg.reply).result));
+      expect(replies.map((result) => result?.['resultType'])).toEqual([...answers.map(() => 'input_required'), 'complete']);
+      const given = replies.slice(0, -1).map((result) => result?.['requestState']);
+      expect(given.map((state) => typeof state)).toEqual(answers.map(() => (hasState ? 'string' : 'undefined')));
+      expect(legs.map(({ params }) => params['requestState'])).toEqual([undefined, ...given]);
+      expect(legs.map(({ params }) => Object.hasOwn(params, 'requestState'))).toEqual([false, ...given.map(() => hasState)]);
+      expect(legs.map(({ params }) => params['inputResponses'])).toEqual([
+        undefined,
+        ...answers.map((responses) => ({ ...responses, ...added })),
+      ]);
+    },
+  );
 
   it('gets the roots of the policy without anybody being asked (basic-list-roots)', async () => {
     const id = await start(parley, tool('list_roots'));
@@ -142,17 +146,20 @@ describe('a server of the conformance suite', () => {
     ['missing-input-response', { wrong_key: accepting({ data: 'wrong' }) }, 'response_unknown response_missing'],
     ['ignore-extra-params', { user_name: accepting({ name: 'Alice' }), extra: accepting({ foo: 'bar' }) }, 'response_unknown'],
     ['validate-input', { user_name: 12345 }, 'response_malformed'],
-  ])('never sees what %s sends it: Parley refuses such an answer, and the question stays open [P3]', async (_, responses, codes) => {
-    const id = await start(parley, tool('elicitation'));
-    const consent = await asked(parley, id);
-    const refused = await answer(parley, consent, responses);
-    expect(refused.status).toBe(422);
-    expect(refused.body.errors.map((error: any) => error.code).join(' ')).toBe(codes);
-    expect(legsOf(id)).toHaveLength(1);
-    await accept(parley, consent, { user_name: { name: 'Bob' } });
-    expect(textOf(await outcome(parley, id))).toBe('Hello, Bob!');
-    expect(legsOf(id)).toHaveLength(2);
-  });
+  ])(
+    'never sees what %s sends it: Parley refuses such an answer, and the question stays open [P3]',
+    async (_, responses, codes) => {
+      const id = await start(parley, tool('elicitation'));
+      const consent = await asked(parley, id);
+      const refused = await answer(parley, consent, responses);
+      expect(refused.status).toBe(422);
+      expect(refused.body.errors.map((error: any) => error.code).join(' ')).toBe(codes);
+      expect(legsOf(id)).toHaveLength(1);
+      await accept(parley, consent, { user_name: { name: 'Bob' } });
+      expect(textOf(await outcome(parley, id))).toBe('Hello, Bob!');
+      expect(legsOf(id)).toHaveLength(2);
+    },
+  );
 
   it('asks only for what the policy has Parley declare (capability-check)', async () => {
     const id = await start(parley, { ...tool('capabilities'), server: 'forms' });

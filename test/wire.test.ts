@@ -85,14 +85,17 @@ describe('what a server gives back', () => {
   it.each([
     ['resources/read', { uri: 'config://app' }],
     ['prompts/get', { name: 'briefing' }],
-  ])('is never taken from a cache: %s twice is two requests each, whatever the server says of caching', async (method, params) => {
-    for (let time = 1; time <= 2; time++) {
-      const id = await start(parley, { server: 'scripted', method, params });
-      await accept(parley, await asked(parley, id), yes);
-      expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
-      expect(legsOf(id)).toHaveLength(2);
-    }
-  });
+  ])(
+    'is never taken from a cache: %s twice is two requests each, whatever the server says of caching',
+    async (method, params) => {
+      for (let time = 1; time <= 2; time++) {
+        const id = await start(parley, { server: 'scripted', method, params });
+        await accept(parley, await asked(parley, id), yes);
+        expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+        expect(legsOf(id)).toHaveLength(2);
+      }
+    },
+  );
 
   it('may be a state of 1 MiB where the policy has room for it, and comes back exactly [P4]', async () => {
     const id = await start(parley, { server: 'roomy', tool: 'large' });

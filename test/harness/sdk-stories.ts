@@ -15,7 +15,11 @@ interface Step {
 
 export const appConfig = 'config://app';
 const confirmed = z.object({ confirm: z.boolean() });
-const registration = z.object({ username: z.string().min(3).max(20), email: z.email(), plan: z.enum(['free', 'pro']).optional() });
+const registration = z.object({
+  username: z.string().min(3).max(20),
+  email: z.email(),
+  plan: z.enum(['free', 'pro']).optional(),
+});
 
 /** @param stateTtlSeconds of every `requestState` */
 export async function startSdkStories(stateTtlSeconds: number, responseMode: HostOptions['responseMode']): Promise<SdkServer> {
