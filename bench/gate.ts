@@ -15,7 +15,7 @@ import { quantilesOf, type Quantiles } from './stats.js';
 const goalP99Ms = 1;
 
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-const [warmUp, iterations] = values.quick ? [100, 200] : [5_000, 20_000];
+const [warmUp, iterations] = values.quick ? [100, 200] : [2_000, 20_000];
 
 const raw = resultOf64Fields();
 const responses = { form: { action: 'accept', content: answerOf64Fields() } };

@@ -40,20 +40,20 @@ export const expectations: Readonly<Record<ScenarioName, Expectation>> = {
 
 /** What the suite must say of the example server that the tests call through Parley (examples/conformance-server). */
 export const serverExpectations: Readonly<Record<string, Expectation>> = {
-  'input-required-result-basic-elicitation': { passed: 2 },
-  'input-required-result-basic-sampling': { passed: 2 },
-  'input-required-result-basic-list-roots': { passed: 2 },
-  'input-required-result-request-state': { passed: 2 },
-  'input-required-result-multiple-input-requests': { passed: 2 },
-  'input-required-result-multi-round': { passed: 3 },
-  'input-required-result-missing-input-response': { passed: 1 },
-  'input-required-result-non-tool-request': { passed: 2 },
-  'input-required-result-result-type': { passed: 1 },
-  'input-required-result-unsupported-methods': { passed: 1 },
-  'input-required-result-tampered-state': { passed: 1 },
-  'input-required-result-capability-check': { passed: 1 },
-  'input-required-result-ignore-extra-params': { passed: 1 },
-  'input-required-result-validate-input': { passed: 2 },
+  'input-required-result-basic-elicitation': { passed: 3 },
+  'input-required-result-basic-sampling': { passed: 3 },
+  'input-required-result-basic-list-roots': { passed: 3 },
+  'input-required-result-request-state': { passed: 3 },
+  'input-required-result-multiple-input-requests': { passed: 3 },
+  'input-required-result-multi-round': { passed: 4 },
+  'input-required-result-missing-input-response': { passed: 2 },
+  'input-required-result-non-tool-request': { passed: 3 },
+  'input-required-result-result-type': { passed: 2 },
+  'input-required-result-unsupported-methods': { passed: 2 },
+  'input-required-result-tampered-state': { passed: 2 },
+  'input-required-result-capability-check': { passed: 2 },
+  'input-required-result-ignore-extra-params': { passed: 2 },
+  'input-required-result-validate-input': { passed: 3 },
 };
 
 /** Every scenario of the suite that is not run matches one of these, and each of these matches one. */
