@@ -58,13 +58,13 @@ afterAll(async () => {
 
 describe('what a call brings along', () => {
   it('is the same on every leg: the caller’s _meta, the capabilities, and a traceparent', async () => {
-    const _meta = {
+    const meta = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       tracestate: 'vendor=value',
       baggage: 'user=ada,plan=pro',
       'example.com/ticket': { id: 7, words: ['e\u0301', '\u2028', '👩‍🚀'] },
     };
-    const id = await start(parley, { server: 'scripted', params: { name: 'twice', arguments: {}, _meta } });
+    const id = await start(parley, { server: 'scripted', params: { name: 'twice', arguments: {}, _meta: meta } });
     await accept(parley, await asked(parley, id, 1), yes);
     await accept(parley, await asked(parley, id, 2), yes);
     expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 3 });
@@ -72,7 +72,7 @@ describe('what a call brings along', () => {
     const legs = legsOf(id);
     expect(legs).toHaveLength(3);
     for (const { params, headers } of legs) {
-      expect(params['_meta']).toMatchObject(_meta);
+      expect(params['_meta']).toMatchObject(meta);
       expect(headers['traceparent']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
     }
     const [first, ...retries] = legs.map(({ params }) => params['_meta']);

@@ -27,8 +27,8 @@ const contextual = z.object({ context: z.string() });
 
 const askName = (message = 'What is your name?') => inputRequired.elicit({ message, requestedSchema: named });
 const askToConfirm = () => inputRequired.elicit({ message: 'Please confirm', requestedSchema: confirmed });
-const askModel = (text: string, maxTokens: number) =>
-  inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text } }], maxTokens });
+const askModel = (question: string, maxTokens: number) =>
+  inputRequired.createMessage({ messages: [{ role: 'user', content: { type: 'text', text: question } }], maxTokens });
 
 export function registerTools(server: McpServer, states: States): void {
   const tool = (name: string, serve: (ctx: ServerContext) => Promise<CallToolResult | InputRequiredResult>): void => {

@@ -77,7 +77,7 @@ function registerRegisterUser(server: McpServer): void {
 function registerCountdown(server: McpServer): void {
   const inputSchema = z.object({ n: z.int().min(1).max(20_000) });
   server.registerTool('countdown', { inputSchema, outputSchema: z.object({ completed: z.int() }) }, async ({ n }, { mcpReq }) => {
-    const { progressToken } = mcpReq._meta ?? {};
+    const { _meta: { progressToken } = {} } = mcpReq;
     for (let progress = 1; progress <= n; progress++) {
       if (progressToken !== undefined) {
         await mcpReq.notify({ method: 'notifications/progress', params: { progressToken, progress, total: n } });
