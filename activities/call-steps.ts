@@ -19,7 +19,7 @@ import type {
   Refreshed,
   Resolution,
 } from './contract.js';
-import { ref, reportOf } from './send-leg.js';
+import { position, ref, reportOf } from './send-leg.js';
 
 /** A reply that came at the last moment still has to be written to the ledger. */
 const lastWriteMs = 1_000;
@@ -32,11 +32,11 @@ export class CallSteps implements CallActivities {
   ) {}
 
   async resolveLeg(input: LegInput): Promise<Resolution> {
-    const row = await this.ledger.resolve(ref(input), input.call.ledgerEpoch);
+    const row = await this.ledger.resolve(ref(input), position(input));
     // The leg may have been sent, and the row with it: never "it was not begun".
     if (row === 'epoch_lost') return { is: 'settled', report: { outcome: { is: 'unknown', reason: 'ledger_lost' } } };
     const running = row.state === 'begun' && row.report === undefined;
-    const waitMs = row.begunAt + input.call.policy.legDeadlineMs + lastWriteMs - Date.now();
+    const waitMs = input.call.policy.legDeadlineMs + lastWriteMs - row.ageMs;
     if (running && waitMs > 0) return { is: 'running', waitMs };
     return { is: 'settled', report: reportOf(row) };
   }
@@ -57,7 +57,8 @@ export class CallSteps implements CallActivities {
   }
 
   async refreshRound(input: OpenRound): Promise<Refreshed> {
-    if ((await this.ledger.epoch()) !== input.call.ledgerEpoch) return { ledger: 'lost' };
+    const { epoch } = await this.ledger.position();
+    if (epoch !== input.call.ledgerEpoch) return { ledger: 'lost' };
     await this.showRound(input);
     return { ledger: 'kept' };
   }

@@ -16,10 +16,17 @@ export interface LegInput {
   readonly try: number;
   /** Bound by the first leg that the server took, and compared on every later one. */
   readonly toolDigest?: string;
+  /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
+  readonly ledgerClock?: number;
   /** The round this leg answers; absent on leg 1. */
   readonly round?: OpenableRound;
   /** Absent on leg 1 and after a state-only round. */
   readonly answer?: Answer;
+}
+
+/** What a leg's activity says in its heartbeats and its failure once the leg is begun, should the ledger forget it. */
+export interface BegunLeg {
+  readonly ledgerClock: number;
 }
 
 /** On the wire at most once (promise 1). Runs on the legs queue with a single attempt. */

@@ -132,10 +132,10 @@ export class LegReader {
    */
   private async claim(call: BoundCall, requestState: string): Promise<boolean> {
     if (requestState.length < minOwnedStateLength) return true;
-    const fingerprint = this.sealer.fingerprint(JSON.stringify([call.server, requestState]));
+    const fingerprints = this.sealer.fingerprints(JSON.stringify([call.server, requestState]));
     let mine = true;
     await untilStored(async () => {
-      mine = await this.ledger.claimState(fingerprint, call.tenant, call.subject, call.policy.callDeadlineMs);
+      mine = await this.ledger.claimState(fingerprints, call.tenant, call.subject, call.policy.callDeadlineMs);
     });
     return mine;
   }

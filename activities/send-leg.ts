@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { LegOutcome, LegReport } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
-import type { Ledger, LedgerRow, LegRef } from '../src/ledger/ledger.js';
+import type { Ledger, LedgerRow, LegRef, Position } from '../src/ledger/ledger.js';
 import type { LegSender } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
 import type { LegPlanner, PlannedLeg } from './leg-planner.js';
@@ -24,7 +24,8 @@ export class SendLeg {
     private readonly retentionMs: number,
   ) {}
 
-  async send(input: LegInput): Promise<LegReport> {
+  /** @param onBegun told the ledger's clock once the leg is begun: evidence that should outlive this process */
+  async send(input: LegInput, onBegun: (clock: number) => void = () => {}): Promise<LegReport> {
     const plan = await this.planner.plan(input);
     if (plan.is === 'not_sendable') return this.unsent(input, plan.outcome);
 
@@ -32,13 +33,14 @@ export class SendLeg {
     const begun = await this.ledger.begin({
       ...ref(input),
       token,
-      epoch: input.call.ledgerEpoch,
+      position: position(input),
       ttlMs: input.call.policy.callDeadlineMs + this.retentionMs,
       ...(input.answer !== undefined && { answerId: input.answer.answerId }),
     });
     switch (begun.is) {
       case 'begun':
-        return this.once(input, plan, token);
+        onBegun(begun.clock);
+        return this.once(input, plan, token, begun.clock);
       case 'taken':
         return reportOf(begun.row);
       case 'epoch_lost':
@@ -51,15 +53,19 @@ export class SendLeg {
   }
 
   /** From here on the row is ours: whatever happens is written to it before it is returned. */
-  private async once(input: LegInput, plan: PlannedLeg, token: string): Promise<LegReport> {
-    const recorded = await this.recordSubmission(input, plan);
-    const { outcome, blob, fault }: ReadLeg = recorded
-      ? await this.reader.read(input, plan, await this.sender.send(plan.request))
-      : { outcome: { is: 'refused', reason: 'audit_unavailable' } };
-    const report: LegReport = { outcome, ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }) };
+  private async once(input: LegInput, plan: PlannedLeg, token: string, ledgerClock: number): Promise<LegReport> {
+    const { outcome, blob, fault } = await this.sendRecorded(input, plan);
+    const report: LegReport = { outcome, ledgerClock, ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }) };
     await untilStored(() => this.ledger.finish({ ...ref(input), token }, report, blob));
     const misfit = fault?.();
     return misfit === undefined ? report : { ...report, outcome: misfit };
+  }
+
+  private async sendRecorded(input: LegInput, plan: PlannedLeg): Promise<ReadLeg> {
+    const [isRecorded, isReplicated] = await Promise.all([this.recordSubmission(input, plan), this.ledger.isReplicated()]);
+    if (!isRecorded) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
+    if (!isReplicated) return { outcome: { is: 'never_sent', proof: 'ledger_not_replicated' } };
+    return this.reader.read(input, plan, await this.sender.send(plan.request));
   }
 
   /** Promise 7: on the record and read back, or nothing is sent. */
@@ -86,7 +92,7 @@ export class SendLeg {
 
   /** The row is revoked, so that no late twin of this activity can send what was found unfit to send. */
   private async unsent(input: LegInput, outcome: LegOutcome): Promise<LegReport> {
-    const row = await this.ledger.resolve(ref(input), input.call.ledgerEpoch);
+    const row = await this.ledger.resolve(ref(input), position(input));
     if (row === 'epoch_lost') return ledgerLost;
     return row.state === 'revoked' ? { outcome } : reportOf(row);
   }
@@ -103,6 +109,11 @@ export function reportOf(row: LedgerRow): LegReport {
         ? { is: 'never_sent', proof: 'ledger_revoked' }
         : { is: 'unknown', reason: 'begun_and_not_finished' },
   };
+}
+
+/** What the call knows of the ledger's life, for {@link Ledger} to compare. */
+export function position({ call, ledgerClock = 0 }: LegInput): Position {
+  return { epoch: call.ledgerEpoch, clock: Math.max(call.ledgerClock ?? 0, ledgerClock) };
 }
 
 export function ref(input: LegInput): LegRef {

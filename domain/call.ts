@@ -34,6 +34,8 @@ export interface BoundCall {
   readonly policy: Policy;
   readonly policyDigest: string;
   readonly ledgerEpoch: string;
+  /** What the ledger's clock showed at the start. */
+  readonly ledgerClock?: number;
   readonly startedAt: number;
 }
 
@@ -113,6 +115,8 @@ export interface FailureDetail {
 export interface LegReport {
   readonly outcome: LegOutcome;
   readonly toolDigest?: string;
+  /** What the ledger's clock showed when the leg was begun. */
+  readonly ledgerClock?: number;
 }
 
 export const actions = ['accept', 'decline', 'cancel'] as const;

@@ -27,6 +27,7 @@ describe('problem codes', () => {
       '409 answer_mismatch',
       '409 consent_answered',
       '409 consent_withdrawn',
+      '409 invocation_not_waiting',
       '410 consent_expired',
       '413 arguments_too_large',
       '413 body_too_large',

@@ -10,6 +10,7 @@ import { Sealer } from './crypto/sealer.js';
 import { Holds } from './holds/holds.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { Ledger } from './ledger/ledger.js';
+import { ReplicaWait } from './ledger/replica-wait.js';
 import { Log } from './log/log.js';
 import { Catalog } from './mcp/catalog.js';
 import { Changes } from './records/changes.js';
@@ -17,7 +18,7 @@ import { Records } from './records/records.js';
 import { Registry } from './servers/registry.js';
 import { assertDurable } from './store/durability.js';
 import { Keys } from './store/keys.js';
-import { connectRedis, type Redis } from './store/redis.js';
+import { connectRedis, duplicateRedis, type Redis } from './store/redis.js';
 import { REDIS } from './store/redis.token.js';
 
 const RINGS = Symbol('rings');
@@ -38,7 +39,7 @@ const providers = [
   provide(Receipts, [Config], receiptsOf),
   provide(REDIS, [Config, Log], connect),
   provide(Keys, [Config], ({ redis }: Config) => new Keys(redis.prefix)),
-  provide(Ledger, stands, (redis: Redis, keys: Keys) => new Ledger(redis, keys)),
+  provide(Ledger, [...stands, Config], ledgerOf),
   provide(Holds, stands, (redis: Redis, keys: Keys) => new Holds(redis, keys)),
   provide(Audit, stands, (redis: Redis, keys: Keys) => new Audit(redis, keys)),
   provide(
@@ -57,12 +58,14 @@ class Closing implements OnApplicationShutdown {
   constructor(
     private readonly changes: Changes,
     private readonly catalog: Catalog,
+    private readonly ledger: Ledger,
     @Inject(REDIS) private readonly redis: Redis,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {
     await this.changes.close();
     await this.catalog.close();
+    this.ledger.close();
     this.redis.destroy();
   }
 }
@@ -81,6 +84,12 @@ export class CoreModule {
       exports: [Config, Log, ...providers.map(({ provide: token }) => token).filter((token) => token !== RINGS)],
     };
   }
+}
+
+/** Waiting for replicas holds up whatever else goes over the connection: the ledger then has one of its own. */
+async function ledgerOf(redis: Redis, keys: Keys, { redis: { replicas, replicaTimeoutMs: timeoutMs } }: Config): Promise<Ledger> {
+  if (replicas === 0) return new Ledger(redis, keys);
+  return new Ledger(await duplicateRedis(redis), keys, new ReplicaWait({ replicas, timeoutMs }));
 }
 
 async function connect({ redis: { url }, development }: Config, log: Log): Promise<Redis> {

@@ -1,10 +1,11 @@
 /** The store is wiped, or loses a part: what went with it is no proof of anything (promise 1), and what can be shown again is. */
 
-import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
+import { connectRedis, type Redis } from '../src/store/redis.js';
 import { refreshSignal } from '../workflows/messages.js';
 import { accept, asked, deployTo, exampleLegs, outcome, start } from './harness/conversation.js';
+import { silentLog } from './harness/fresh-store.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 import { temporalClient } from './harness/temporal.js';
@@ -33,6 +34,21 @@ it('a leg that was sent is never called unsent because the store that knew of it
   }, 30_000);
   expect(closed).toMatchObject({ outcome: 'indeterminate', reason: 'leg_unknown' });
   expect(silent.calls).toHaveLength(1);
+}, 60_000);
+
+it('a leg that was sent is not sent again because a restored store knows nothing of it, and the worker that sent it is gone [P1]', async () => {
+  const id = await start(parley, { server: 'silent', tool: 'slow' });
+  const sends = () => silent.calls.filter((call) => call.id.startsWith(id)).length;
+  await until(() => sends() === 1);
+  // Its worker tells Temporal that it has begun.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await parley.process('worker').kill();
+  const prefix = parley.env['PARLEY_REDIS_PREFIX'];
+  await wipe(`${prefix}:ledger:t1:${id}`);
+  await onStore((redis) => redis.decr(`${prefix}:clock`));
+  await parley.start('worker');
+  expect(await outcome(parley, id, 30_000)).toMatchObject({ outcome: 'indeterminate', reason: 'leg_unknown' });
+  expect(sends()).toBe(1);
 }, 60_000);
 
 it('a question that the store has lost is shown again under the same id, and its answer counts [P2] [P3]', async () => {
@@ -71,8 +87,13 @@ async function refresh(id: string): Promise<void> {
 }
 
 async function wipe(pattern: string): Promise<void> {
-  const redis = createClient({ url: inject('redisUrl') });
-  await redis.connect();
-  for await (const names of redis.scanIterator({ MATCH: pattern, COUNT: 1_000 })) if (names.length > 0) await redis.del(names);
+  await onStore(async (redis) => {
+    for await (const names of redis.scanIterator({ MATCH: pattern, COUNT: 1_000 })) if (names.length > 0) await redis.del(names);
+  });
+}
+
+async function onStore(act: (redis: Redis) => Promise<unknown>): Promise<void> {
+  const redis = await connectRedis(inject('redisUrl'), silentLog);
+  await act(redis);
   redis.destroy();
 }

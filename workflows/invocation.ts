@@ -79,7 +79,12 @@ class Conversation {
       const toolDigest = this.leg.toolDigest ?? (report.outcome.is === 'asked' ? report.toolDigest : undefined);
       const reply = await this.take(step);
       if (reply.is === 'over') return reply.ending;
-      this.leg = { ...reply.leg, ...(toolDigest !== undefined && { toolDigest }) };
+      const ledgerClock = report.ledgerClock ?? this.leg.ledgerClock;
+      this.leg = {
+        ...reply.leg,
+        ...(toolDigest !== undefined && { toolDigest }),
+        ...(ledgerClock !== undefined && { ledgerClock }),
+      };
     }
   }
 

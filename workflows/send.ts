@@ -4,6 +4,7 @@
 
 import {
   ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
   CancelledFailure,
   isCancellation,
@@ -11,7 +12,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { LegInput } from '../activities/contract.js';
+import type { BegunLeg, LegInput } from '../activities/contract.js';
 import type { LegReport } from '../domain/call.js';
 import type { Inbox } from './inbox.js';
 import { legProxy, resolveLeg } from './proxies.js';
@@ -28,7 +29,7 @@ export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number
     return await sent;
   } catch (error) {
     if (neverStarted(error)) return { outcome: { is: 'never_sent', proof: 'activity_never_started' } };
-    return await resolve(input);
+    return await resolve({ ...input, ...begunEvidence(error) });
   } finally {
     watch.cancel();
   }
@@ -49,6 +50,15 @@ function neverStarted(error: unknown): boolean {
   const { cause } = error;
   if (cause instanceof TimeoutFailure) return cause.timeoutType === 'SCHEDULE_TO_START';
   return cause instanceof CancelledFailure && cause.details[0] === 'ACTIVITY_ID_NOT_STARTED';
+}
+
+/** What the activity last said of itself, if anything: a ledger that does not know the leg is then known to have forgotten it. */
+function begunEvidence(error: unknown): Partial<BegunLeg> {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const said: unknown = cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
+  const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  const evidence = (said ?? told) as Partial<BegunLeg> | null | undefined;
+  return evidence?.ledgerClock === undefined ? {} : { ledgerClock: evidence.ledgerClock };
 }
 
 function ignoreCancellation(error: unknown): void {

@@ -30,7 +30,13 @@ export class Config {
     /** `sendLeg` alone. */
     readonly legsQueue: string;
   };
-  readonly redis!: { readonly url: Secret; readonly prefix: string };
+  readonly redis!: {
+    readonly url: Secret;
+    readonly prefix: string;
+    /** How many replicas must hold a leg's row before the leg is sent. */
+    readonly replicas: number;
+    readonly replicaTimeoutMs: number;
+  };
   /** Path of parley.servers.yaml. */
   readonly serversFile!: string;
   readonly codecKeys!: Secret;
@@ -78,6 +84,9 @@ export function environmentVariable(name: string): string | undefined {
   return process.env[name];
 }
 
+/** Below the time after which a command of the store is given up. */
+const maxReplicaTimeoutMs = 4_000;
+
 function readAll(process: ProcessName, reader: Reader): Fields {
   const queue = reader.text('PARLEY_TASK_QUEUE', 'parley');
   const uiOrigin = reader.origin('PARLEY_UI_ORIGIN');
@@ -98,6 +107,8 @@ function readAll(process: ProcessName, reader: Reader): Fields {
     redis: {
       url: new Secret(reader.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379') ?? ''),
       prefix: reader.text('PARLEY_REDIS_PREFIX', 'parley'),
+      replicas: reader.count('PARLEY_REDIS_REPLICAS', 0),
+      replicaTimeoutMs: reader.durationMs('PARLEY_REDIS_REPLICA_TIMEOUT', 'PT1S', maxReplicaTimeoutMs),
     },
     serversFile: reader.text('PARLEY_SERVERS', 'parley.servers.yaml'),
     codecKeys: reader.secret('PARLEY_CODEC_KEYS', keyRingForm),
@@ -175,6 +186,14 @@ class Reader {
     return fallback;
   }
 
+  count(name: string, fallback: number): number {
+    const value = this.optional(name);
+    if (value === undefined) return fallback;
+    if (/^\d{1,3}$/.test(value)) return Number(value);
+    this.complain(name, 'expected a whole number');
+    return fallback;
+  }
+
   oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
     const value = this.optional(name);
     if (value === undefined) return fallback;
@@ -183,9 +202,10 @@ class Reader {
     return choice ?? fallback;
   }
 
-  durationMs(name: string, fallback: string): number {
+  durationMs(name: string, fallback: string, mostMs = Infinity): number {
     const ms = parseDurationMs(this.text(name, fallback));
     if (ms === undefined) this.complain(name, `expected an ISO 8601 duration such as ${fallback}`);
+    else if (ms > mostMs) this.complain(name, `expected at most ${mostMs / 1000} seconds`);
     return ms ?? 0;
   }
 

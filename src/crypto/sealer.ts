@@ -78,6 +78,11 @@ export class Sealer {
     return this.fingerprintUnder(this.ring.current.kid, text);
   }
 
+  /** Under every key of the ring, the current one first: what was noted before a rotation is found again. */
+  fingerprints(text: string): string[] {
+    return this.ring.kids.map((kid) => this.fingerprintUnder(kid, text));
+  }
+
   /** @returns false also for a malformed fingerprint and for one under a retired key */
   sameFingerprint(text: string, fingerprint: string): boolean {
     const kid = fingerprint.split('.')[1];

@@ -8,7 +8,7 @@ import type { Actor } from '../auth/actor.js';
 import { Sealer } from '../crypto/sealer.js';
 import { type Attempt, bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
 import type { IdempotencyScope } from '../idempotency/idempotency.js';
-import { Ledger } from '../ledger/ledger.js';
+import { Ledger, type Position } from '../ledger/ledger.js';
 import { type AdmittedCall, Admission } from './admission.js';
 import { InvocationView } from './invocation-view.js';
 import type { InvocationBody, StartBody } from './invocations.contract.js';
@@ -52,13 +52,13 @@ export class StartingService {
     const watch = waitSeconds > 0 ? this.waiting.watch(actor.tenant, fresh.invocation) : undefined;
     try {
       // One round trip for all of them. The subscription must stand before the call can change.
-      const [attempt, ledgerEpoch] = await Promise.all([
+      const [attempt, ledger] = await Promise.all([
         this.replies.begin<Chosen, KeptReply>(scope, bodyDigest, fresh),
-        this.ledger.epoch(),
+        this.ledger.position(),
         watch?.ready(),
       ]);
       if (attempt.reply !== undefined) return await this.repeat(actor, attempt.reply);
-      const call = this.bind(actor, admitted, attempt.chosen.invocation, ledgerEpoch);
+      const call = this.bind(actor, admitted, attempt.chosen.invocation, ledger);
       const reply = await this.run(call, attempt, watch, waitSeconds * 1_000);
       const kept = this.replies.keep(scope, attempt.chosen, {
         body: { ...reply, result: null },
@@ -95,7 +95,7 @@ export class StartingService {
     return { ...body, result: await this.invocations.result(actor, body.id) };
   }
 
-  private bind(actor: Actor, admitted: AdmittedCall, invocation: InvocationId, ledgerEpoch: string): BoundCall {
+  private bind(actor: Actor, admitted: AdmittedCall, invocation: InvocationId, ledger: Position): BoundCall {
     const { tenant } = actor;
     const { server, subject, method, name, params, paramsDigest, policy } = admitted;
     return {
@@ -112,7 +112,8 @@ export class StartingService {
       capabilities: capabilitiesOf(policy.allow),
       policy,
       policyDigest: server.policyDigest,
-      ledgerEpoch,
+      ledgerEpoch: ledger.epoch,
+      ledgerClock: ledger.clock,
       startedAt: Date.now(),
     };
   }

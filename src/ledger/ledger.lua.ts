@@ -23,35 +23,46 @@ local function now_ms()
   local t = redis.call('TIME')
   return string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000))
 end
+-- In a wiped store every other answer would be a lie, and in one that has lost writes too: it gets another epoch, for good.
+local function is_lost(epoch_key, clock_key, epoch, mark, fresh)
+  if redis.call('GET', epoch_key) ~= epoch then return true end
+  if tonumber(redis.call('GET', clock_key) or '0') >= tonumber(mark) then return false end
+  redis.call('SET', epoch_key, fresh)
+  redis.call('SET', clock_key, mark)
+  return true
+end
+-- As callers read it: state, try, token, begun at, now, report.
+local function told(r)
+  return {r[1], r[2], r[3], r[4], now_ms(), r[5]}
+end
 local function live_for(key, ms)
   if redis.call('PTTL', key) < tonumber(ms) then redis.call('PEXPIRE', key, ms) end
 end
 `;
 
 /**
- * KEYS epoch, ledger. ARGV leg, previous leg ('' for the first), try, token, epoch, answer id ('' for none), ttl.
- * The epoch comes first: in a wiped store every other answer would be a lie.
+ * KEYS epoch, clock, ledger. ARGV leg, previous leg ('' for the first), try, token, answer id ('' for none), ttl, epoch, mark, fresh
+ * epoch. Replies with the clock, which this begin has moved on.
  */
 export const beginScript = new Script(`${helpers}
-local leg, previous, try, token, epoch, answer, ttl = unpack(ARGV)
-if redis.call('GET', KEYS[1]) ~= epoch then return {'epoch_lost'} end
+local leg, previous, try, token, answer, ttl, epoch, mark, fresh = unpack(ARGV)
+if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
+local key = KEYS[3]
 if previous ~= '' then
-  local before = row(KEYS[2], previous)
+  local before = row(key, previous)
   if not (before[1] == 'done' and before[6] == 'asked') and not did_nothing(before) then return {'previous_leg_missing'} end
 end
-local found = row(KEYS[2], leg)
-if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
-  return {'taken', found[1], found[2], found[3], found[4], found[5]}
-end
+local found = row(key, leg)
+if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) then return {'taken', unpack(told(found))} end
 if answer ~= '' then
-  local used = redis.call('HGET', KEYS[2], 'answer:'..answer)
-  if used and used ~= leg and not did_nothing(row(KEYS[2], used)) then return {'answer_used'} end
-  redis.call('HSET', KEYS[2], 'answer:'..answer, leg)
+  local used = redis.call('HGET', key, 'answer:'..answer)
+  if used and used ~= leg and not did_nothing(row(key, used)) then return {'answer_used'} end
+  redis.call('HSET', key, 'answer:'..answer, leg)
 end
-redis.call('HDEL', KEYS[2], leg..'.report', leg..'.is')
-redis.call('HSET', KEYS[2], leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
-live_for(KEYS[2], ttl)
-return {'begun'}
+redis.call('HDEL', key, leg..'.report', leg..'.is')
+redis.call('HSET', key, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
+live_for(key, ttl)
+return {'begun', tostring(redis.call('INCR', KEYS[2]))}
 `);
 
 /** KEYS ledger, blob. ARGV leg, try, token, outcome kind, report, blob ('' for none). A repeat of the same finish is no fault. */
@@ -67,27 +78,30 @@ return 'done'
 `);
 
 /**
- * KEYS epoch, ledger. ARGV leg, try, epoch, ttl. Closes the door on a try that was never begun: a late activity loses its begin. A row
- * of an earlier try that never ran is no statement about this try, so it is revoked as well. In another epoch an absent row says nothing.
+ * KEYS epoch, clock, ledger. ARGV leg, try, ttl, epoch, mark, fresh epoch. Closes the door on a try that was never begun: a late activity
+ * loses its begin. A row of an earlier try that never ran is no statement about this try, so it is revoked as well.
  */
 export const resolveScript = new Script(`${helpers}
-local leg, try, epoch, ttl = unpack(ARGV)
-if redis.call('GET', KEYS[1]) ~= epoch then return {'epoch_lost'} end
-local found = row(KEYS[2], leg)
+local leg, try, ttl, epoch, mark, fresh = unpack(ARGV)
+if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
+local key = KEYS[3]
+local found = row(key, leg)
 if not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
-  redis.call('HDEL', KEYS[2], leg..'.report', leg..'.is')
-  redis.call('HSET', KEYS[2], leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
-  live_for(KEYS[2], ttl)
-  found = row(KEYS[2], leg)
+  redis.call('HDEL', key, leg..'.report', leg..'.is')
+  redis.call('HSET', key, leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
+  live_for(key, ttl)
+  found = row(key, leg)
 end
-return {found[1], found[2], found[3], found[4], found[5]}
+return told(found)
 `);
 
-/** KEYS claim. ARGV owner, ttl. */
+/** KEYS claims: of one state under every key of the ring, the current one first. ARGV owner, ttl. */
 export const claimStateScript = new Script(`${helpers}
-local owner = redis.call('GET', KEYS[1])
-if owner and owner ~= ARGV[1] then return 0 end
-if not owner then redis.call('SET', KEYS[1], ARGV[1]) end
+for i = 1, #KEYS do
+  local owner = redis.call('GET', KEYS[i])
+  if owner and owner ~= ARGV[1] then return 0 end
+end
+redis.call('SET', KEYS[1], ARGV[1], 'KEEPTTL')
 live_for(KEYS[1], ARGV[2])
 return 1
 `);

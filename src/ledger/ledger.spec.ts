@@ -4,7 +4,7 @@ import type { LegReport, Sealed } from '../../domain/call.js';
 import { freshStore, silentLog, type FreshStore } from '../../test/harness/fresh-store.js';
 import { TcpGate } from '../../test/harness/tcp-gate.js';
 import { connectRedis } from '../store/redis.js';
-import { Ledger, type Begin, type LedgerRow, type LegRef } from './ledger.js';
+import { Ledger, type Begin, type LedgerRow, type LegRef, type Position } from './ledger.js';
 
 const asked: LegReport = { outcome: { is: 'asked', round: { number: 1 } }, toolDigest: 'sha256:0' };
 const neverSent: LegReport = { outcome: { is: 'never_sent', proof: 'ECONNREFUSED' } };
@@ -15,7 +15,7 @@ const unknown: LegReport = { outcome: { is: 'unknown', reason: 'socket closed' }
 
 let store: FreshStore;
 let ledger: Ledger;
-let epoch: string;
+let position: Position;
 let invocation: string;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 beforeEach(async () => {
-  epoch = await ledger.epoch();
+  position = await ledger.position();
   invocation = `inv_${randomUUID()}`;
 });
 
@@ -33,11 +33,11 @@ function ref(leg = 1, tried = 1): LegRef {
 }
 
 function aBegin(overrides: Partial<Begin> = {}): Begin {
-  return { ...ref(), token: randomUUID(), epoch, ttlMs: 60_000, ...overrides };
+  return { ...ref(), token: randomUUID(), position, ttlMs: 60_000, ...overrides };
 }
 
 async function resolved(): Promise<LedgerRow> {
-  const row = await ledger.resolve(ref(), epoch);
+  const row = await ledger.resolve(ref(), position);
   if (row === 'epoch_lost') throw new Error(row);
   return row;
 }
@@ -45,23 +45,10 @@ async function resolved(): Promise<LedgerRow> {
 /** A leg that was begun and ended with this report. */
 async function ended(report: LegReport, overrides: Partial<Begin> = {}): Promise<Begin> {
   const begin = aBegin(overrides);
-  expect(await ledger.begin(begin)).toEqual({ is: 'begun' });
+  expect(await ledger.begin(begin)).toMatchObject({ is: 'begun' });
   await ledger.finish(begin, report);
   return begin;
 }
-
-describe('Ledger.epoch', () => {
-  it('is one for everybody, whoever asks first', async () => {
-    await store.wipe();
-    const seen = await Promise.all(Array.from({ length: 20 }, () => ledger.epoch()));
-    expect(new Set(seen).size).toBe(1);
-  });
-
-  it('is another one after the store was wiped', async () => {
-    await store.wipe();
-    expect(await ledger.epoch()).not.toBe(epoch);
-  });
-});
 
 describe('Ledger.begin', () => {
   it('lets exactly one of many concurrent begins win', async () => {
@@ -102,7 +89,7 @@ describe('Ledger.begin', () => {
       };
       const acts = Array.from({ length: 30 }, (_, i) => {
         const tried = 1 + ((i * 7 + round) % 5);
-        return (i + round) % 4 === 0 ? ledger.resolve(ref(1, tried), epoch) : activity(tried, (i * 3 + round) % 5 !== 0);
+        return (i + round) % 4 === 0 ? ledger.resolve(ref(1, tried), position) : activity(tried, (i * 3 + round) % 5 !== 0);
       });
       await Promise.all(acts);
       expect(maybeSent).toBeLessThanOrEqual(1);
@@ -127,24 +114,24 @@ describe('Ledger.begin', () => {
 
   it('keeps tenants, invocations and legs apart', async () => {
     await ended(asked);
-    expect(await ledger.begin(aBegin({ tenant: 't2' }))).toEqual({ is: 'begun' });
-    expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'begun' });
+    expect(await ledger.begin(aBegin({ tenant: 't2' }))).toMatchObject({ is: 'begun' });
+    expect(await ledger.begin(aBegin({ leg: 2 }))).toMatchObject({ is: 'begun' });
     invocation = `inv_${randomUUID()}`;
-    expect(await ledger.begin(aBegin())).toEqual({ is: 'begun' });
+    expect(await ledger.begin(aBegin())).toMatchObject({ is: 'begun' });
   });
 
   describe('of a later try', () => {
     it('is allowed after the earlier one was never sent', async () => {
       await ended(neverSent);
       const second = aBegin({ try: 2 });
-      expect(await ledger.begin(second)).toEqual({ is: 'begun' });
+      expect(await ledger.begin(second)).toMatchObject({ is: 'begun' });
       await ledger.finish(second, completed);
-      expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'done', try: 2, report: completed });
+      expect(await ledger.resolve(ref(1, 2), position)).toMatchObject({ state: 'done', try: 2, report: completed });
     });
 
     it('is allowed after the earlier one was revoked', async () => {
-      await ledger.resolve(ref(), epoch);
-      expect(await ledger.begin(aBegin({ try: 2 }))).toEqual({ is: 'begun' });
+      await ledger.resolve(ref(), position);
+      expect(await ledger.begin(aBegin({ try: 2 }))).toMatchObject({ is: 'begun' });
     });
 
     it.each([
@@ -165,14 +152,14 @@ describe('Ledger.begin', () => {
 
     it('counts tries as numbers', async () => {
       await ended(neverSent, { try: 9 });
-      expect(await ledger.begin(aBegin({ try: 10 }))).toEqual({ is: 'begun' });
+      expect(await ledger.begin(aBegin({ try: 10 }))).toMatchObject({ is: 'begun' });
     });
   });
 
   describe('of a later leg', () => {
     it('is allowed when the leg before asked', async () => {
       await ended(asked);
-      expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'begun' });
+      expect(await ledger.begin(aBegin({ leg: 2 }))).toMatchObject({ is: 'begun' });
     });
 
     it.each([
@@ -189,13 +176,13 @@ describe('Ledger.begin', () => {
       await ledger.begin(aBegin());
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'previous_leg_missing' });
       invocation = `inv_${randomUUID()}`;
-      await ledger.resolve(ref(), epoch);
+      await ledger.resolve(ref(), position);
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'previous_leg_missing' });
     });
 
     it('finds the leg before by number, also past the ninth', async () => {
       for (let leg = 1; leg <= 10; leg += 1) await ended(asked, { leg });
-      expect(await ledger.begin(aBegin({ leg: 11 }))).toEqual({ is: 'begun' });
+      expect(await ledger.begin(aBegin({ leg: 11 }))).toMatchObject({ is: 'begun' });
     });
   });
 
@@ -204,7 +191,7 @@ describe('Ledger.begin', () => {
       await ended(asked);
       await store.wipe();
       expect(await ledger.begin(aBegin())).toEqual({ is: 'epoch_lost' });
-      await ledger.epoch();
+      await ledger.position();
       expect(await ledger.begin(aBegin())).toEqual({ is: 'epoch_lost' });
       expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'epoch_lost' });
     });
@@ -212,9 +199,9 @@ describe('Ledger.begin', () => {
     it('is no proof that nothing was sent (epoch_lost)', async () => {
       await ledger.begin(aBegin());
       await store.wipe();
-      expect(await ledger.resolve(ref(), epoch)).toBe('epoch_lost');
-      await ledger.epoch();
-      expect(await ledger.resolve(ref(), epoch)).toBe('epoch_lost');
+      expect(await ledger.resolve(ref(), position)).toBe('epoch_lost');
+      await ledger.position();
+      expect(await ledger.resolve(ref(), position)).toBe('epoch_lost');
       expect(await ledger.begin(aBegin({ try: 2 }))).toEqual({ is: 'epoch_lost' });
     });
 
@@ -230,26 +217,26 @@ describe('Ledger.begin', () => {
       await ended(asked);
       await ended(asked, { leg: 2, answerId: 'a1' });
       expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toEqual({ is: 'answer_used' });
-      expect(await ledger.resolve(ref(3), epoch)).toMatchObject({ state: 'revoked' });
+      expect(await ledger.resolve(ref(3), position)).toMatchObject({ state: 'revoked' });
     });
 
     it('takes the same answer again for the same leg after a try that was never sent', async () => {
       await ended(asked);
       await ended(neverSent, { leg: 2, answerId: 'a1' });
-      expect(await ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' }))).toEqual({ is: 'begun' });
+      expect(await ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' }))).toMatchObject({ is: 'begun' });
     });
 
     it('does not use an answer up when the leg is refused', async () => {
       await ledger.begin(aBegin({ leg: 2, answerId: 'a1' }));
       await ended(asked);
       await ended(asked, { leg: 2, answerId: 'a2' });
-      expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toEqual({ is: 'begun' });
+      expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toMatchObject({ is: 'begun' });
     });
 
     it('lets one of two legs win an answer that both carry at once', async () => {
       await ended(asked);
       await ended(asked, { leg: 2 });
-      await ledger.resolve(ref(2), epoch);
+      await ledger.resolve(ref(2), position);
       const legs = await Promise.all([
         ledger.begin(aBegin({ leg: 3, answerId: 'a1' })),
         ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' })),
@@ -278,12 +265,12 @@ describe('Ledger.finish', () => {
   it('is for the one who began only (not_begun)', async () => {
     await ledger.begin(aBegin());
     await expect(ledger.finish(aBegin(), completed)).rejects.toMatchObject({ code: 'not_begun' });
-    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'begun' });
+    expect(await ledger.resolve(ref(), position)).toMatchObject({ state: 'begun' });
   });
 
   it('refuses a leg that nobody began, and one that was revoked (not_begun)', async () => {
     await expect(ledger.finish(aBegin(), completed)).rejects.toMatchObject({ code: 'not_begun' });
-    await ledger.resolve(ref(), epoch);
+    await ledger.resolve(ref(), position);
     await expect(ledger.finish(aBegin({ token: '' }), completed)).rejects.toMatchObject({ code: 'not_begun' });
   });
 
@@ -291,7 +278,7 @@ describe('Ledger.finish', () => {
     const begin = await ended(completed);
     await ledger.finish(begin, completed);
     await expect(ledger.finish(begin, asked)).rejects.toMatchObject({ code: 'not_begun' });
-    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ report: completed });
+    expect(await ledger.resolve(ref(), position)).toMatchObject({ report: completed });
   });
 
   it('refuses an earlier try once a later one took over (not_begun)', async () => {
@@ -315,64 +302,41 @@ describe('Ledger.finish', () => {
 
 describe('Ledger.resolve', () => {
   it('revokes what was never begun: a late activity loses (taken)', async () => {
-    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'revoked', try: 1, token: '' });
+    expect(await ledger.resolve(ref(), position)).toMatchObject({ state: 'revoked', try: 1, token: '' });
     expect(await ledger.begin(aBegin())).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
   });
 
   it('reads what was begun or ended, and changes nothing', async () => {
     const begin = aBegin();
     await ledger.begin(begin);
-    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'begun', token: begin.token });
+    expect(await ledger.resolve(ref(), position)).toMatchObject({ state: 'begun', token: begin.token });
     await ledger.finish(begin, completed);
-    expect(await ledger.resolve(ref(), epoch)).toEqual(await ledger.resolve(ref(), epoch));
-    expect(await ledger.resolve(ref(), epoch)).toMatchObject({ state: 'done', report: completed });
+    expect(await resolved()).toEqual({ ...(await resolved()), ageMs: expect.any(Number) });
+    expect(await ledger.resolve(ref(), position)).toMatchObject({ state: 'done', report: completed });
   });
 
   it('revokes a later try whose earlier one never ran', async () => {
     await ended(neverSent);
-    expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'revoked', try: 2 });
+    expect(await ledger.resolve(ref(1, 2), position)).toMatchObject({ state: 'revoked', try: 2 });
     expect(await ledger.begin(aBegin({ try: 2 }))).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
-    expect(await ledger.begin(aBegin({ try: 3 }))).toEqual({ is: 'begun' });
+    expect(await ledger.begin(aBegin({ try: 3 }))).toMatchObject({ is: 'begun' });
   });
 
   it('never takes an earlier try that may have run for one that did not', async () => {
     await ledger.begin(aBegin());
-    expect(await ledger.resolve(ref(1, 2), epoch)).toMatchObject({ state: 'begun', try: 1 });
+    expect(await ledger.resolve(ref(1, 2), position)).toMatchObject({ state: 'begun', try: 1 });
   });
 
   it('may be repeated', async () => {
-    const first = await ledger.resolve(ref(), epoch);
-    expect(await ledger.resolve(ref(), epoch)).toEqual(first);
+    const first = await resolved();
+    expect(await resolved()).toEqual({ ...first, ageMs: expect.any(Number) });
   });
 
   it('keeps the row as long as the longest wish', async () => {
-    await ledger.resolve(ref(), epoch);
+    await ledger.resolve(ref(), position);
     const revoked = await store.redis.pTTL(store.keys.ledger('t1', invocation));
     await ledger.begin(aBegin({ try: 2, ttlMs: 1_000 }));
     expect(await store.redis.pTTL(store.keys.ledger('t1', invocation))).toBeGreaterThan(revoked - 60_000);
-  });
-});
-
-describe('Ledger.claimState', () => {
-  it('is true for the tenant and subject that were first, and false for all others', async () => {
-    const state = `f1.k.${randomUUID()}`;
-    expect(await ledger.claimState(state, 't1', 'u1', 60_000)).toBe(true);
-    expect(await ledger.claimState(state, 't1', 'u1', 60_000)).toBe(true);
-    expect(await ledger.claimState(state, 't1', 'u2', 60_000)).toBe(false);
-    expect(await ledger.claimState(state, 't2', 'u1', 60_000)).toBe(false);
-    expect(await ledger.claimState(`${state}x`, 't2', 'u1', 60_000)).toBe(true);
-  });
-
-  it('does not mix up a tenant and a subject that join to the same text', async () => {
-    const state = `f1.k.${randomUUID()}`;
-    expect(await ledger.claimState(state, 'a:b', 'c', 60_000)).toBe(true);
-    expect(await ledger.claimState(state, 'a', 'b:c', 60_000)).toBe(false);
-  });
-
-  it('lets exactly one subject win a race', async () => {
-    const state = `f1.k.${randomUUID()}`;
-    const claims = await Promise.all(Array.from({ length: 20 }, (_, i) => ledger.claimState(state, 't1', `u${i}`, 60_000)));
-    expect(claims.filter(Boolean)).toHaveLength(1);
   });
 });
 

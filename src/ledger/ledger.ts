@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { LegReport, Sealed } from '../../domain/call.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
+import type { ReplicaWait } from './replica-wait.js';
 import { beginScript, claimStateScript, finishScript, resolveScript } from './ledger.lua.js';
 
 /** One attempt at one leg. `leg` and `try` count from 1; the key is (tenant, invocation, leg), never a run or activity id. */
@@ -17,6 +18,13 @@ export interface LegRef {
   readonly try: number;
 }
 
+/** A life of the store, and how many legs were begun in it, at least, when the call last heard of it. */
+export interface Position {
+  readonly epoch: string;
+  /** A store that counts fewer has lost writes: a backup was restored, or a replica promoted that lagged behind. */
+  readonly clock: number;
+}
+
 export interface LedgerRow {
   readonly state: 'begun' | 'done' | 'revoked';
   readonly try: number;
@@ -24,6 +32,8 @@ export interface LedgerRow {
   readonly token: string;
   /** Epoch milliseconds on the store's clock: when it was begun, or revoked. */
   readonly begunAt: number;
+  /** How long ago that was, by the same clock. */
+  readonly ageMs: number;
   /** Present when done. */
   readonly report?: LegReport;
 }
@@ -31,8 +41,7 @@ export interface LedgerRow {
 export interface Begin extends LegRef {
   /** Random, new for every execution of the activity: two executions must never share one. */
   readonly token: string;
-  /** The epoch the call was bound to at its start. */
-  readonly epoch: string;
+  readonly position: Position;
   /** The answer this leg carries; used up in the same step. */
   readonly answerId?: string;
   /** How long the invocation's rows are kept, at least: longer than the call's deadline plus Temporal's retention. */
@@ -40,7 +49,8 @@ export interface Begin extends LegRef {
 }
 
 export type BeginVerdict =
-  | { readonly is: 'begun' }
+  /** `clock`: to be carried by whatever the call asks the ledger from now on. */
+  | { readonly is: 'begun'; readonly clock: number }
   | { readonly is: 'taken'; readonly row: LedgerRow }
   | { readonly is: 'epoch_lost' }
   | { readonly is: 'previous_leg_missing' }
@@ -59,21 +69,39 @@ export class LedgerFault extends Error {
 const revokedTtlMs = 400 * 24 * 60 * 60_000;
 
 export class Ledger {
+  /** The furthest that this process has seen the store. */
+  private seen: Position = { epoch: '', clock: 0 };
+
+  /**
+   * @param redis with `replicas`, a connection of the ledger's own, which it closes
+   * @param replicas absent where no replica has to confirm
+   */
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly replicas?: ReplicaWait,
   ) {}
 
+  /** Nothing may be asked afterwards. */
+  close(): void {
+    if (this.replicas !== undefined) this.redis.destroy();
+  }
+
   /** The life of this store, made on first use. A store that was wiped answers another one, and calls bound to the old are lost. */
-  async epoch(): Promise<string> {
+  async position(): Promise<Position> {
     // Every start of a call asks: one read, and a write only in a new store.
-    const known = await this.redis.get(this.keys.epoch());
-    if (known !== null) return known;
+    const known = await this.readPosition();
+    if (known !== undefined) return known;
     await this.redis.set(this.keys.epoch(), randomUUID(), { condition: 'NX' });
-    const epoch = await this.redis.get(this.keys.epoch());
+    const position = await this.readPosition();
     // Only a flush between the two commands ends here; the next caller makes a new epoch.
-    if (epoch === null) throw new LedgerFault('row_malformed');
-    return epoch;
+    if (position === undefined) throw new LedgerFault('row_malformed');
+    return position;
+  }
+
+  private async readPosition(): Promise<Position | undefined> {
+    const [epoch, clock] = await this.redis.mGet([this.keys.epoch(), this.keys.clock()]);
+    return typeof epoch === 'string' ? { epoch, clock: Number(clock ?? 0) } : undefined;
   }
 
   /**
@@ -82,13 +110,29 @@ export class Ledger {
    */
   async begin(begin: Begin): Promise<BeginVerdict> {
     const previous = begin.leg > 1 ? String(begin.leg - 1) : '';
-    const reply = (await beginScript.run(
-      this.redis,
-      [this.keys.epoch(), this.keys.ledger(begin.tenant, begin.invocation)],
-      [String(begin.leg), previous, String(begin.try), begin.token, begin.epoch, begin.answerId ?? '', String(begin.ttlMs)],
-    )) as [BeginVerdict['is'], ...(string | null)[]];
-    const [is, ...row] = reply;
-    return is === 'taken' ? { is, row: rowFrom(row) } : { is };
+    const reply = (await beginScript.run(this.redis, this.keysOf(begin), [
+      String(begin.leg),
+      previous,
+      String(begin.try),
+      begin.token,
+      begin.answerId ?? '',
+      String(begin.ttlMs),
+      ...this.lifeOf(begin.position),
+    ])) as [BeginVerdict['is'], ...(string | null)[]];
+    const [is, ...rest] = reply;
+    if (is === 'taken') return { is, row: rowFrom(rest) };
+    if (is !== 'begun') return { is };
+    const clock = Number(rest[0]);
+    this.saw({ epoch: begin.position.epoch, clock });
+    return { is, clock };
+  }
+
+  /**
+   * Whether enough replicas hold everything that was begun up to now. A leg may not be sent before: were the store to fail over, nobody
+   * would know of it.
+   */
+  async isReplicated(): Promise<boolean> {
+    return this.replicas === undefined || (await this.replicas.confirmed(this.redis));
   }
 
   /**
@@ -109,14 +153,15 @@ export class Ledger {
   /**
    * What became of a leg whose activity did not report. Never begun → revoked, for good: nothing was or will be sent under this try.
    *
-   * @param epoch the one the call was bound to; in another, a row that is not there proves nothing
+   * @param position what the call last heard of the store; in another life of it, a row that is not there proves nothing
    */
-  async resolve(ref: LegRef, epoch: string): Promise<LedgerRow | 'epoch_lost'> {
-    const reply = (await resolveScript.run(
-      this.redis,
-      [this.keys.epoch(), this.keys.ledger(ref.tenant, ref.invocation)],
-      [String(ref.leg), String(ref.try), epoch, String(revokedTtlMs)],
-    )) as (string | null)[];
+  async resolve(ref: LegRef, position: Position): Promise<LedgerRow | 'epoch_lost'> {
+    const reply = (await resolveScript.run(this.redis, this.keysOf(ref), [
+      String(ref.leg),
+      String(ref.try),
+      String(revokedTtlMs),
+      ...this.lifeOf(position),
+    ])) as (string | null)[];
     return reply[0] === 'epoch_lost' ? 'epoch_lost' : rowFrom(reply);
   }
 
@@ -128,20 +173,36 @@ export class Ledger {
   /**
    * Notes who was given a requestState.
    *
-   * @param fingerprint keyed, see `Sealer.fingerprint`
+   * @param fingerprints keyed, one under every key of the ring, see `Sealer.fingerprints`
    * @returns false if it was seen under another tenant or subject
    */
-  async claimState(fingerprint: string, tenant: string, subject: string, ttlMs: number): Promise<boolean> {
+  async claimState(fingerprints: readonly string[], tenant: string, subject: string, ttlMs: number): Promise<boolean> {
     const owner = JSON.stringify([tenant, subject]);
-    return (await claimStateScript.run(this.redis, [this.keys.stateClaim(fingerprint)], [owner, String(ttlMs)])) === 1;
+    const claims = fingerprints.map((each) => this.keys.stateClaim(each));
+    return (await claimStateScript.run(this.redis, claims, [owner, String(ttlMs)])) === 1;
+  }
+
+  private keysOf({ tenant, invocation }: LegRef): string[] {
+    return [this.keys.epoch(), this.keys.clock(), this.keys.ledger(tenant, invocation)];
+  }
+
+  /** The last arguments of every script that must not run in a store that has lost writes: epoch, least clock, epoch to take if it has. */
+  private lifeOf({ epoch, clock }: Position): string[] {
+    const mark = epoch === this.seen.epoch ? Math.max(clock, this.seen.clock) : clock;
+    return [epoch, String(mark), randomUUID()];
+  }
+
+  private saw(position: Position): void {
+    if (position.epoch !== this.seen.epoch || position.clock > this.seen.clock) this.seen = position;
   }
 }
 
 const rowStates = ['begun', 'done', 'revoked'] as const;
 
-function rowFrom([state, tried, token, begunAt, report]: readonly (string | null)[]): LedgerRow {
+function rowFrom([state, tried, token, begunAt, now, report]: readonly (string | null)[]): LedgerRow {
   const known = rowStates.find((name) => name === state);
   if (known === undefined || typeof tried !== 'string' || typeof begunAt !== 'string') throw new LedgerFault('row_malformed');
-  const row = { state: known, try: Number(tried), token: token ?? '', begunAt: Number(begunAt) };
+  const at = Number(begunAt);
+  const row = { state: known, try: Number(tried), token: token ?? '', begunAt: at, ageMs: Number(now) - at };
   return typeof report === 'string' ? { ...row, report: JSON.parse(report) as LegReport } : row;
 }

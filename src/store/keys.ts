@@ -8,6 +8,11 @@ export class Keys {
     return this.key('epoch');
   }
 
+  /** Integer: how many legs were begun in this life of the store. It only grows, so a smaller one has lost writes. */
+  clock(): string {
+    return this.key('clock');
+  }
+
   /** Hash: every leg of one invocation, and the answers it used. */
   ledger(tenant: string, invocation: string): string {
     return this.key('ledger', tenant, invocation);

@@ -12,6 +12,7 @@ import { dataConverterFor } from '../crypto/data-converter.js';
 
 /** Requests to MCP servers at once, per process. */
 const maxLegs = 100;
+const beatThrottleMs = 300;
 /** A parked call needs no memory: about 1 MB each, and waking one replays some twenty events. */
 const maxCachedWorkflows = 300;
 /** A leg on the wire at shutdown is waited for: cutting it off would make its outcome unknown. */
@@ -55,6 +56,8 @@ export class TemporalWorkers {
           taskQueue: legsQueue,
           activities: methodsOf(legs),
           maxConcurrentActivityTaskExecutions: maxLegs,
+          // That a leg is begun must be known soon: by default a beat is held back for most of the heartbeat timeout.
+          maxHeartbeatThrottleInterval: beatThrottleMs,
         }),
       ]);
       return new TemporalWorkers(connection, workers);
