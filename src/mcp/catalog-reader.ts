@@ -33,6 +33,8 @@ export async function readCatalog(
 ): Promise<{ discover: DiscoverResult; tools: Map<string, Tool> }> {
   const facts: HttpFacts = { bytesLeft: maxTotalBytes };
   const client = new Client(clientInfo, {
+    // Nothing that is asked here may ask back; the SDK would try again with the server's state.
+    inputRequired: { autoFulfill: false },
     listMaxPages: maxPages,
     versionNegotiation: { mode: { pin: revision } },
   });

@@ -53,6 +53,21 @@ describe('the catalog', () => {
     await example.close();
   });
 
+  it.each(['server/discover', 'tools/list'])(
+    'takes a question in answer to %s for no answer (invalid), and asks once',
+    async (method) => {
+      const url = await server.start((res, { body }) => {
+        json(
+          res,
+          200,
+          result(body.id, body.method === method ? { resultType: 'input_required', requestState: 's' } : discovered),
+        );
+      });
+      await expect(catalog.describe({ id: 'x', url, key: 'k' }, 0)).rejects.toMatchObject({ code: 'invalid' });
+      expect(asked().filter((each) => each === method)).toHaveLength(1);
+    },
+  );
+
   it('reads every page of the tools', async () => {
     const endpoint = await listing(({ body }) => (body.params?.['cursor'] ? page([aTool('b')]) : page([aTool('a')], 'next')));
     expect([...(await catalog.describe(endpoint, 0)).tools.keys()]).toEqual(['a', 'b']);

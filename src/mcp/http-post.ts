@@ -4,6 +4,7 @@
  */
 
 import { Agent, request, type Dispatcher } from 'undici';
+import { maxValues, ValueCount } from './value-count.js';
 
 /** Why a response was given up although the request was sent. */
 export class ResponseFault extends Error {
@@ -31,7 +32,7 @@ export function mcpAgent(): Agent {
 }
 
 /**
- * @param maxBytes   of the response body; past it the response is given up and `onFault` is told
+ * @param maxBytes   of the response body; past it, or past {@link maxValues}, the response is given up and `onFault` is told
  * @param onFault    hears of a fault that happens after this promise has resolved, while the body is read
  * @throws {ResponseFault}, or undici's own errors with a `code`
  */
@@ -55,7 +56,9 @@ export async function post(
   const fault = faultOf(reply, maxBytes);
   if (fault !== undefined) {
     reply.body.destroy();
-    throw fault;
+    // A status other than 200 says enough without its body; one that is none says nothing.
+    if (reply.statusCode === 200 || fault.code === 'response_invalid') throw fault;
+    return new Response(null, { status: reply.statusCode });
   }
   if (reply.statusCode === 204 || reply.statusCode === 304) {
     reply.body.destroy();
@@ -82,9 +85,11 @@ function faultOf(reply: Dispatcher.ResponseData, maxBytes: number): ResponseFaul
 function capped(body: AsyncIterable<Uint8Array>, maxBytes: number, onFault: (fault: ResponseFault) => void) {
   async function* bounded(): AsyncGenerator<Uint8Array> {
     let seen = 0;
+    const values = new ValueCount();
     for await (const chunk of body) {
       seen += chunk.byteLength;
-      if (seen > maxBytes) {
+      values.add(chunk);
+      if (seen > maxBytes || values.total > maxValues) {
         const fault = new ResponseFault('response_too_large');
         onFault(fault);
         throw fault;

@@ -67,10 +67,15 @@ async function postOnce(
   { agent, maxBytes }: LegTransportOptions,
 ): Promise<Response> {
   leg.takePost();
-  const response = await post(agent, url, init ?? {}, maxBytes, (fault) => leg.end({ is: 'broken', reason: fault.code }));
-  if (response.status === 200) return response;
+  let status = 200;
+  const response = await post(agent, url, init ?? {}, maxBytes, (fault) => {
+    // Any other status speaks for itself, whatever its body comes to.
+    if (status === 200) leg.end({ is: 'broken', reason: fault.code });
+  });
+  ({ status } = response);
+  if (status === 200) return response;
   leg.end(await refusalOf(response, leg.wireId));
-  throw new Error(`HTTP ${response.status}`);
+  throw new Error(`HTTP ${status}`);
 }
 
 function isEventStream(response: Response): boolean {
