@@ -55,14 +55,6 @@ describe('an answer', () => {
     }
   }, 60_000);
 
-  it('without the scope to decide is refused (scope_missing) [P3]', async () => {
-    const id = await start(parley, deploy);
-    const reply = await answer(parley, await asked(parley, id), yes, { as: { scopes: ['consents:read'] } });
-    expect(reply.status).toBe(403);
-    expect(reply.body.code).toBe('scope_missing');
-    expect(exampleLegs(parley, id)).toHaveLength(1);
-  });
-
   it('to something else than what was shown is refused (answer_mismatch) [P3]', async () => {
     const id = await start(parley, deploy);
     const consent = await asked(parley, id);
