@@ -8,9 +8,11 @@ import { defaultPolicy } from '../domain/policy.js';
 import { KeyRing } from '../src/crypto/key-ring.js';
 import { Receipts } from '../src/crypto/receipts.js';
 import { Sealer } from '../src/crypto/sealer.js';
+import { Holds } from '../src/holds/holds.js';
 import { Catalog } from '../src/mcp/catalog.js';
 import { Registry } from '../src/servers/registry.js';
 import { FaultServer } from '../test/harness/fault-server.js';
+import { freshStore, type FreshStore } from '../test/harness/fresh-store.js';
 import { LegPlanner, scope } from './leg-planner.js';
 
 /** A call whose stored parts were changed by whoever can write to the store or the history, and can seal. */
@@ -18,10 +20,12 @@ describe('a leg of a call that was altered between legs', () => {
   const sealer = new Sealer(KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`));
   const server = new FaultServer();
   const catalog = new Catalog();
+  let store: FreshStore;
   let planner: LegPlanner;
   let call: BoundCall;
 
   beforeAll(async () => {
+    store = await freshStore();
     const url = await server.start((res) => res.writeHead(500).end());
     const registry = Registry.parse(
       `servers:\n  - { id: deploys, title: Deploys, transport: streamable-http, url: "${url}" }\n`,
@@ -29,7 +33,7 @@ describe('a leg of a call that was altered between legs', () => {
     );
     const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
     const receipts = await Receipts.fromJwk(JSON.stringify({ ...(await exportJWK(privateKey)), kid: 'r1' }));
-    planner = new LegPlanner(registry, catalog, sealer, receipts);
+    planner = new LegPlanner(registry, catalog, sealer, receipts, new Holds(store.redis, store.keys));
     const params = { name: 'deploy', arguments: { environment: 'staging' } };
     const ids = { tenant: 't1', invocation: 'inv_1' as InvocationId };
     call = {
@@ -51,6 +55,7 @@ describe('a leg of a call that was altered between legs', () => {
   });
   afterAll(async () => {
     await catalog.close();
+    store.close();
     server.stop();
   });
 

@@ -140,19 +140,6 @@ const kinds: HostileCase[] = [
   },
 ];
 
-/** Long, for every leg is larger than an honest call. */
-export const histories: readonly HostileCase[] = [
-  {
-    name: 'state-that-grows-the-history',
-    server: 'patient',
-    serves: ({ response, id, n }: Leg) =>
-      reply(response, id, { resultType: 'input_required', requestState: `${n}`.padStart(1_000_000) }),
-    ends: { outcome: 'rounds_exceeded', reason: 'history_cap' },
-    legs: 14,
-    endsWithinMs: 60_000,
-  },
-];
-
 export const bombs: readonly HostileCase[] = [...sizes, ...kinds];
 
 /** Two values each; a million of them are just below the 4 MiB that the policy allows. */
