@@ -47,11 +47,9 @@ export interface Visit {
 
 export const completed: Ending = { outcome: 'completed', reason: 'complete_result' };
 export const indeterminate: Ending = { outcome: 'indeterminate', reason: 'leg_unknown' };
-export const rejected = (httpStatus: number): Ending => ({
-  outcome: 'failed',
-  reason: httpStatus === 401 ? 'unauthorized' : 'http_rejected',
-  detail: { httpStatus },
-});
+export const rejected = (httpStatus: number): Ending => ({ outcome: 'failed', reason: 'http_rejected', detail: { httpStatus } });
+/** Of a call that waits for an operator longer than it may. */
+export const outwaited: Ending = { outcome: 'expired', reason: 'call_deadline' };
 export const misfit: Ending = { outcome: 'failed', reason: 'output_invalid' };
 
 /** A round that reaches nobody: refused after one leg. */

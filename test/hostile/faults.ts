@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { done } from '../harness/scripted-server.js';
-import { checkbox, completed, go, indeterminate, misfit, rejected, type Ending, type HostileCase } from './case.js';
+import { checkbox, completed, go, indeterminate, misfit, outwaited, rejected, type Ending, type HostileCase } from './case.js';
 import { replyWith, type Leg } from './server.js';
 
 const mebibyte = 1024 * 1024;
@@ -37,18 +37,18 @@ const status = (code: number, ends: Ending, headers: Record<string, string> = {}
 const statuses: HostileCase[] = [
   ...[202, 204, 408, 429, 500, 502, 504].map((code) => status(code, indeterminate)),
   status(503, indeterminate, { 'retry-after': '0' }),
-  ...[304, 400, 401, 403, 404, 405, 421].map((code) => status(code, rejected(code))),
+  ...[304, 400, 403, 404, 405, 421].map((code) => status(code, rejected(code))),
   fault('http-301-elsewhere', (response, { elsewhere }) => redirect(response, 301, elsewhere), rejected(301)),
   fault('http-307-to-itself', (response) => redirect(response, 307, '/mcp'), rejected(307)),
   fault('http-307-elsewhere', (response, { elsewhere }) => redirect(response, 307, elsewhere), rejected(307)),
-  fault('http-308-elsewhere', (response, { elsewhere }) => redirect(response, 308, elsewhere), rejected(308)),
   fault(
     'http-401-with-challenge',
     (response, { elsewhere }) => {
       const challenge = `Bearer resource_metadata="${elsewhere}/.well-known/oauth-protected-resource"`;
       response.writeHead(401, { 'www-authenticate': challenge }).end();
     },
-    rejected(401),
+    outwaited,
+    { policy: { callDeadline: 'PT4S' } },
   ),
   fault(
     'http-403-with-challenge',
@@ -58,7 +58,6 @@ const statuses: HostileCase[] = [
     },
     rejected(403),
   ),
-  // Its own word for "the headers do not fit the body"; the SDK would send again.
   fault(
     'header-mismatch-error',
     (response, { id }) => {
@@ -66,6 +65,7 @@ const statuses: HostileCase[] = [
       response.writeHead(400, { 'content-type': json }).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     },
     { outcome: 'failed', reason: 'server_error', detail: { rpcCode: -32020 } },
+    { legs: 2 },
   ),
 ];
 
@@ -110,7 +110,6 @@ const envelopes: HostileCase[] = [
 
 const bodies: HostileCase[] = [
   fault('reset-before-the-first-byte', (response) => void response.socket?.resetAndDestroy()),
-  fault('closed-before-the-first-byte', (response) => void response.socket?.destroy()),
   fault('reset-after-the-headers', (response) => {
     response.writeHead(200, { 'content-type': json }).flushHeaders();
     setImmediate(() => response.socket?.resetAndDestroy());
@@ -160,10 +159,6 @@ const bodies: HostileCase[] = [
     replyWith(response, answered(id, { ...done, _meta: { a: 'x'.repeat(4 * mebibyte) } }));
   }),
   fault('gzip-bomb', (response) => replyWith(response, bomb(), { 'content-encoding': 'gzip' })),
-  fault('encoding-that-nobody-knows', (response, { id }) => replyWith(response, answered(id), { 'content-encoding': 'rot13' })),
-  fault('length-shorter-than-the-body', (response, { id }) => {
-    response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: ${json}\r\ncontent-length: 5\r\n\r\n${answered(id)}`);
-  }),
   fault('no-http-at-all', (response) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')),
   fault(
     'headers-without-end',
