@@ -4,7 +4,7 @@
  */
 
 import { Agent, request, type Dispatcher } from 'undici';
-import { maxValues, ValueCount } from './value-count.js';
+import { maxValuesIn, ValueCount } from './value-count.js';
 
 /** Why a response was given up although the request was sent. */
 export class ResponseFault extends Error {
@@ -32,7 +32,7 @@ export function mcpAgent(): Agent {
 }
 
 /**
- * @param maxBytes   of the response body; past it, or past {@link maxValues}, the response is given up and `onFault` is told
+ * @param maxBytes   of the response body; past it, or past {@link maxValuesIn} so many bytes, the response is given up and `onFault` is told
  * @param onFault    hears of a fault that happens after this promise has resolved, while the body is read
  * @throws {ResponseFault}, or undici's own errors with a `code`
  */
@@ -89,7 +89,7 @@ function capped(body: AsyncIterable<Uint8Array>, maxBytes: number, onFault: (fau
     for await (const chunk of body) {
       seen += chunk.byteLength;
       values.add(chunk);
-      if (seen > maxBytes || values.total > maxValues) {
+      if (seen > maxBytes || values.total > maxValuesIn(maxBytes)) {
         const fault = new ResponseFault('response_too_large');
         onFault(fault);
         throw fault;

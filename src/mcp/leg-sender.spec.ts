@@ -133,6 +133,7 @@ describe('a leg that the server refused', () => {
       code: -32602,
       message: 'no',
       data,
+      ...(status !== 200 && { httpStatus: status }),
     });
     expect(server.received).toHaveLength(1);
   });

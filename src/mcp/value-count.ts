@@ -3,8 +3,13 @@
  * a worker reads a hundred responses at once.
  */
 
-/** Objects, arrays and their members, of one response: far beyond what anybody reads, and a few megabytes once parsed. */
-export const maxValues = 250_000;
+/** Denser than anything but lists of single digits; parsed, a value takes about as many bytes more. */
+const bytesPerValue = 16;
+
+/** How many objects, arrays and members a response may hold that may be so many bytes long. */
+export function maxValuesIn(maxBytes: number): number {
+  return Math.ceil(maxBytes / bytesPerValue);
+}
 
 const [quote, backslash, newline, comma, bracket, brace] = Buffer.from('"\\\n,[{') as Iterable<number> as number[];
 
