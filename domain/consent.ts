@@ -36,6 +36,8 @@ export interface ConsentRecord {
   readonly openedAt: number;
   readonly deadlineAt: number;
   readonly closedAt?: number;
+  /** When an answer was stored that no workflow had judged by then. */
+  readonly answeredAt?: number;
   /** Digest of the original params, which a receipt names beside what was shown. */
   readonly paramsDigest: string;
   readonly viewDigest: string;

@@ -53,10 +53,12 @@ export type Reason =
   | 'reauthorization_required'
   | 'cancel_requested'
   | 'consent_withdrawn'
+  | 'terminated'
   | 'round_cap'
   | 'poll_cap'
   | 'cancel_cap'
   | BindingPart
   | 'request_state_refused'
   | 'connect_attempts_spent'
+  | 'never_started'
   | 'leg_unknown';

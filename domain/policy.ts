@@ -7,6 +7,9 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const dayMs = 24 * 60 * minuteMs;
 
+/** No policy allows a longer call; what is stored of an open call outlives it. */
+export const maxCallDeadlineMs = 365 * dayMs;
+
 /** Bounds on what one input_required result may contain; past any of them the whole round is refused, nothing is cut short. */
 export interface GateCaps {
   readonly maxRequests: number;

@@ -66,6 +66,10 @@ const kinds = {
     outcome: 'cancelled',
     meaning: 'An operator withdrew the question that the call waited for. Nothing was sent in its place.',
   },
+  terminated: {
+    outcome: 'cancelled',
+    meaning: 'The workflow was terminated or deleted in Temporal while no leg was on its way, and nothing more can be sent.',
+  },
   round_cap: {
     outcome: 'rounds_exceeded',
     meaning: 'The server asked a person more often than `maxRounds` allows.',
@@ -110,6 +114,11 @@ const kinds = {
   connect_attempts_spent: {
     outcome: 'unreachable',
     meaning: 'The leg could not be sent in any of its attempts, and it is proven that it never reached the server.',
+  },
+  never_started: {
+    outcome: 'unreachable',
+    meaning:
+      'The call was stored while Temporal was away, and nobody repeated the request that would have started it. Nothing was sent.',
   },
   leg_unknown: {
     outcome: 'indeterminate',

@@ -41,11 +41,16 @@ const providers = [
   provide(Keys, [Config], ({ redis }: Config) => new Keys(redis.prefix)),
   provide(Ledger, [...stands, Config], ledgerOf),
   provide(Holds, stands, (redis: Redis, keys: Keys) => new Holds(redis, keys)),
-  provide(Audit, stands, (redis: Redis, keys: Keys) => new Audit(redis, keys)),
+  provide(
+    Audit,
+    [...stands, Config],
+    (redis: Redis, keys: Keys, { auditRetentionMs }: Config) => new Audit(redis, keys, { retentionMs: auditRetentionMs }),
+  ),
   provide(
     Records,
     [...stands, Config],
-    (redis: Redis, keys: Keys, { retentionMs }: Config) => new Records(redis, keys, { retentionMs }),
+    (redis: Redis, keys: Keys, { retentionMs, auditRetentionMs }: Config) =>
+      new Records(redis, keys, { retentionMs, auditRetentionMs }),
   ),
   provide(Changes, stands, (redis: Redis, keys: Keys) => new Changes(redis, keys)),
   provide(Idempotency, stands, (redis: Redis, keys: Keys) => new Idempotency(redis, keys)),

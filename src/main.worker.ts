@@ -10,6 +10,7 @@ import { KeyRingCodec } from './crypto/codec.js';
 import { takeOverConsole } from './log/console.js';
 import { nestLoggerOf, openLog } from './log/log.js';
 import { failToStart } from './log/start-failure.js';
+import { ReconcileSchedule } from './reconcile/schedule.js';
 import { serveHealth } from './worker/health-server.js';
 import { installRuntime } from './worker/runtime.js';
 import { TemporalWorkers } from './worker/temporal-workers.js';
@@ -27,6 +28,8 @@ async function main(): Promise<void> {
   const legs = legActivities(app.get(SendLeg), (invocation, err) => log.error({ event: 'leg_unsettled', invocation, err }));
   const workers = await TemporalWorkers.create(config, app.get(KeyRingCodec), app.get(CallSteps), legs);
   const running = workers.run();
+  const reconciling = app.get(ReconcileSchedule);
+  reconciling.start();
 
   let ready = true;
   const health = await serveHealth(config.http.host, config.http.port, () => ready);
@@ -34,6 +37,7 @@ async function main(): Promise<void> {
     process.once(signal, () => {
       log.info({ event: 'stopping', signal }, 'stopping');
       ready = false;
+      void reconciling.stop();
       workers.shutdown();
     });
   }
@@ -43,6 +47,7 @@ async function main(): Promise<void> {
     await running;
   } finally {
     ready = false;
+    await reconciling.stop();
     await app.close();
     health.server.close();
   }

@@ -5,12 +5,13 @@ import { connectRedis } from '../store/redis.js';
 import { Audit, type AuditEvent } from './audit.js';
 
 const event: AuditEvent = { type: 'leg_submitted', invocation: 'inv_1', leg: 1, wireId: 'inv_1.1', name: 'dëploy "x"' };
+const retentionMs = 60_000;
 let store: FreshStore;
 let audit: Audit;
 
 beforeAll(async () => {
   store = await freshStore();
-  audit = new Audit(store.redis, store.keys);
+  audit = new Audit(store.redis, store.keys, { retentionMs });
 });
 afterAll(() => store.close());
 beforeEach(() => store.wipe());
@@ -26,7 +27,9 @@ describe('Audit.append', () => {
     const gate = await new TcpGate(new URL(inject('redisUrl'))).open();
     const redis = await connectRedis(gate.url, silentLog, 300);
     await gate.shut();
-    await expect(new Audit(redis, store.keys).append('t1', event)).rejects.toMatchObject({ code: 'not_written' });
+    await expect(new Audit(redis, store.keys, { retentionMs }).append('t1', event)).rejects.toMatchObject({
+      code: 'not_written',
+    });
     redis.destroy();
   });
 
@@ -48,7 +51,30 @@ describe('Audit.append', () => {
       return id;
     };
     const spoiled = Object.create(store.redis, { xAdd: { value: xAdd } }) as typeof store.redis;
-    await expect(new Audit(spoiled, store.keys).append('t1', event)).rejects.toMatchObject({ code: 'not_read_back' });
+    await expect(new Audit(spoiled, store.keys, { retentionMs }).append('t1', event)).rejects.toMatchObject({
+      code: 'not_read_back',
+    });
+  });
+});
+
+describe('the retention of an audit record', () => {
+  const entry = { event: JSON.stringify(event) };
+  const old = (n: number) => store.redis.xAdd(store.keys.audit('t1'), `${1_000 + n}-0`, entry);
+
+  it('drops entries that are too old as new ones come, in blocks', async () => {
+    // Valkey keeps 100 entries to a block.
+    for (let n = 0; n < 250; n += 1) await old(n);
+    const id = await audit.append('t1', event);
+    const { items } = await audit.list('t1', { limit: 1_000 });
+    expect(items.length).toBeLessThan(101);
+    expect(items.at(-1)?.id).toBe(id);
+  });
+
+  it('lets go of the record of a tenant that has fallen silent', async () => {
+    await audit.append('t1', event);
+    const leftMs = await store.redis.pTTL(store.keys.audit('t1'));
+    expect(leftMs).toBeGreaterThan(0);
+    expect(leftMs).toBeLessThanOrEqual(retentionMs);
   });
 });
 

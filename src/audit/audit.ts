@@ -22,6 +22,7 @@ export const auditTypes = [
   'server_released',
   'tenant_held',
   'tenant_released',
+  'reconciled',
 ] as const;
 export type AuditType = (typeof auditTypes)[number];
 
@@ -71,6 +72,11 @@ export interface AuditPage {
   readonly next: string | null;
 }
 
+export interface AuditOptions {
+  /** How long an entry stays readable, at least. */
+  readonly retentionMs: number;
+}
+
 export type AuditFaultCode = 'not_written' | 'not_read_back';
 
 /** The record is not known to hold the entry: whatever depended on it must not happen. */
@@ -90,15 +96,21 @@ export class Audit {
   constructor(
     private readonly redis: Redis,
     private readonly keys: Keys,
+    private readonly options: AuditOptions,
   ) {}
 
   /** @throws {AuditFault} */
   async append(tenant: string, event: AuditEvent): Promise<string> {
     const key = this.keys.audit(tenant);
     const text = JSON.stringify(event);
-    const id = await this.redis.xAdd(key, '*', { event: text }).catch((error: unknown) => {
+    // Whole blocks of entries that are too old go with each new one; of a tenant that has fallen silent, the whole record goes in the end.
+    const threshold = Math.max(Date.now() - this.options.retentionMs, 0);
+    const TRIM = { strategy: 'MINID', strategyModifier: '~', threshold } as const;
+    const id = await this.redis.xAdd(key, '*', { event: text }, { TRIM }).catch((error: unknown) => {
       throw new AuditFault('not_written', error);
     });
+    // No entry depends on it: the next one sets it again.
+    void this.redis.pExpire(key, this.options.retentionMs).catch(() => undefined);
     const found = await this.redis.xRange(key, id, id).catch((error: unknown) => {
       throw new AuditFault('not_read_back', error);
     });

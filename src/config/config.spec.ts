@@ -69,6 +69,11 @@ describe('Config', () => {
     expect(inspect(fault)).not.toContain('hunter2');
   });
 
+  it('keeps the audit record at least as long as the calls it tells of', () => {
+    const fault = complaintsOf({ ...sound, PARLEY_RETENTION: 'P60D', PARLEY_AUDIT_RETENTION: 'P59D' });
+    expect(fault.complaints).toEqual(['PARLEY_AUDIT_RETENTION: expected at least PARLEY_RETENTION']);
+  });
+
   it('shows no secret however it is printed', () => {
     const config = Config.read('api', { ...sound, REDIS_URL: 'redis://:hunter2@localhost:6379' });
     expect(inspect(config, { depth: 9 }) + JSON.stringify(config) + String(config.redis.url)).not.toContain('hunter2');

@@ -48,6 +48,14 @@ export class Config {
   readonly logLevel!: LogLevel;
   /** How long closed invocations stay readable. */
   readonly retentionMs!: number;
+  /** How long audit entries and receipts are kept. */
+  readonly auditRetentionMs!: number;
+  readonly reconcile!: {
+    /** Between two runs; 0: no worker runs it by itself. */
+    readonly intervalMs: number;
+    /** How long something may look wrong before it is taken for wrong. */
+    readonly graceMs: number;
+  };
   /** Between "not ready" and closing the listener, for a load balancer to notice. */
   readonly stopDelayMs!: number;
   /** Origin of the Temporal UI that may call /codec from a browser. */
@@ -91,6 +99,10 @@ function readAll(process: ProcessName, reader: Reader): Fields {
   const queue = reader.text('PARLEY_TASK_QUEUE', 'parley');
   const uiOrigin = reader.origin('PARLEY_UI_ORIGIN');
   const auth = process === 'api' ? readAuth(reader) : undefined;
+  const retentionMs = reader.durationMs('PARLEY_RETENTION', 'P30D');
+  const auditRetentionMs = reader.durationMs('PARLEY_AUDIT_RETENTION', 'P400D');
+  if (auditRetentionMs < Math.max(retentionMs, 1))
+    reader.complain('PARLEY_AUDIT_RETENTION', 'expected at least PARLEY_RETENTION');
   return {
     process,
     development: reader.oneOf('PARLEY_ENV', ['production', 'development'], 'production') === 'development',
@@ -116,7 +128,12 @@ function readAll(process: ProcessName, reader: Reader): Fields {
     receiptKey: reader.secret('PARLEY_RECEIPT_KEY', 'a private Ed25519 JWK as JSON, with a "kid"'),
     ...(auth === undefined ? {} : { auth }),
     logLevel: reader.oneOf('PARLEY_LOG_LEVEL', logLevels, 'info'),
-    retentionMs: reader.durationMs('PARLEY_RETENTION', 'P30D'),
+    retentionMs,
+    auditRetentionMs,
+    reconcile: {
+      intervalMs: reader.durationMs('PARLEY_RECONCILE_INTERVAL', 'PT5M'),
+      graceMs: reader.durationMs('PARLEY_RECONCILE_GRACE', 'PT2M'),
+    },
     stopDelayMs: reader.durationMs('PARLEY_STOP_DELAY', 'PT0S'),
     ...(uiOrigin === undefined ? {} : { uiOrigin }),
   };

@@ -99,7 +99,10 @@ export class AnsweringService {
     const verdict = mayBeKnown ? await this.workflows.verdict(tenant, invocation, signed.answer.answerId) : 'unknown';
     if (verdict === 'silent' || verdict === 'unknown') {
       // Stored and not judged yet: no worker was quick enough, or the call has yet to record that it asked.
-      if (delivery === 'sent') return 'pending';
+      if (delivery === 'sent') {
+        await this.consents.noteAnswer(consent);
+        return 'pending';
+      }
       throw await this.refuseLate(actor, consent);
     }
     // What the workflow refused, it puts on the record itself.

@@ -41,6 +41,11 @@ export class ConsentsService {
     return isConsentId(id) ? this.records.consent(tenant, id) : null;
   }
 
+  /** An answer to it is stored and not judged yet: should that stay so, the reconciler sees it. A hint, which may be lost. */
+  async noteAnswer({ tenant, id }: ConsentRecord): Promise<void> {
+    await this.records.noteAnswer(tenant, id, Date.now()).catch(() => undefined);
+  }
+
   viewOf({ tenant, invocation, round, view }: ConsentRecord): ConsentView {
     return this.sealer.unseal<ConsentView>(view, { tenant, invocation, field: `view.${round}` });
   }

@@ -28,7 +28,8 @@ export type Reservation =
     }
   | { readonly is: 'mismatch' };
 
-const weekMs = 7 * 24 * 60 * 60_000;
+/** How long a key is remembered, counted from its first use. */
+export const rememberedMs = 7 * 24 * 60 * 60_000;
 
 /** KEYS entry. ARGV fingerprint, kept, ttl. */
 const reserveScript = new Script(`
@@ -54,7 +55,7 @@ export class Idempotency {
     private readonly keys: Keys,
     options: { readonly ttlMs?: number } = {},
   ) {
-    this.ttlMs = options.ttlMs ?? weekMs;
+    this.ttlMs = options.ttlMs ?? rememberedMs;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { HttpModule } from '../http/http.module.js';
+import { ReconcileModule } from '../reconcile/reconcile.module.js';
 import { Admission } from './admission.js';
 import { CallWorkflows } from './call-workflows.js';
 import { InvocationView } from './invocation-view.js';
@@ -10,7 +11,7 @@ import { StartingService } from './starting.service.js';
 import { Waiting } from './waiting.js';
 
 @Module({
-  imports: [HttpModule],
+  imports: [HttpModule, ReconcileModule],
   controllers: [InvocationsController],
   providers: [Admission, CallWorkflows, InvocationView, InvocationsService, Launching, StartingService, Waiting],
   exports: [CallWorkflows],

@@ -8,6 +8,8 @@ import { pageFrom, wishOf } from '../http/page.js';
 import { bodyDigestOf, RepeatableReplies } from '../http/repeatable-replies.js';
 import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { Problem } from '../problems/problem.js';
+import { Repairs } from '../reconcile/repairs.js';
+import { isTemporalOutage } from '../reconcile/workflows.js';
 import { type InvocationRecord, Records } from '../records/records.js';
 import { CallWorkflows } from './call-workflows.js';
 import { InvocationView, summaryOf } from './invocation-view.js';
@@ -23,6 +25,7 @@ export class InvocationsService {
     private readonly workflows: CallWorkflows,
     private readonly replies: RepeatableReplies,
     private readonly audit: Audit,
+    private readonly repairs: Repairs,
   ) {}
 
   async list(actor: Actor, query: ListQuery): Promise<InvocationPage> {
@@ -55,7 +58,7 @@ export class InvocationsService {
     const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
     const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
     if (attempt.reply !== undefined) return attempt.reply;
-    if (record.outcome === null) await this.workflows.cancel(tenant, record.id, { by: subject });
+    if (record.outcome === null) await this.end(record, subject);
     const reply = await this.withoutContent(record);
     await this.replies.keep(scope, attempt.chosen, reply);
     return reply;
@@ -92,6 +95,16 @@ export class InvocationsService {
     const record = isInvocationId(id) ? await this.records.get(actor.tenant, id) : null;
     if (record === null) throw new Problem('invocation_unknown');
     return record;
+  }
+
+  private async end(record: InvocationRecord, by: string): Promise<void> {
+    const { tenant, id } = record;
+    if ((await this.workflows.cancel(tenant, id, { by })) === 'sent') return;
+    await this.repairs.cancel(record, by).catch((error: unknown) => {
+      throw isTemporalOutage(error) ? new Problem('temporal_unavailable', { retryAfterSeconds: 2 }) : error;
+    });
+    // A start that was under way meanwhile may have come first.
+    await this.workflows.cancel(tenant, id, { by });
   }
 
   private async visible(actor: Actor, id: string): Promise<InvocationRecord> {

@@ -26,6 +26,8 @@ export class Launching {
     const first = firstRecordOf(call);
     const isNew = await this.records.create(first);
     const record = isNew ? first : ((await this.records.get(call.tenant, call.invocation)) ?? first);
+    // It was found never started, or cancelled before it was, and somebody may have been told so.
+    if (record.outcome !== null && record.sequence === 0) return record;
     // A record that the workflow has written to proves that it was started. It may be past Temporal's retention: never start it again.
     const isStarted = record.sequence > 0;
     await Promise.all([this.recordStart(call), isStarted ? undefined : this.workflows.start(call)]);

@@ -14,6 +14,10 @@ export interface InvocationRecord {
   readonly name: string;
   /** RFC 8785 digest of the original params; goes on receipts. */
   readonly paramsDigest: string;
+  /** The epoch the call was bound to: in another one, a ledger row that is not there proves nothing. */
+  readonly ledgerEpoch?: string;
+  /** How long one leg may take; from the call's policy. */
+  readonly legDeadlineMs?: number;
   readonly status: InvocationStatus;
   readonly outcome: Outcome | null;
   /** Of the outcome; while the call is open, what it waits for beside an answer. */
@@ -38,7 +42,7 @@ export interface InvocationRecord {
 
 /** A call to which nothing has happened yet. */
 export function firstRecordOf(call: BoundCall): InvocationRecord {
-  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
+  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, ledgerEpoch, policy, startedAt } = call;
   return {
     id: invocation,
     tenant,
@@ -48,6 +52,8 @@ export function firstRecordOf(call: BoundCall): InvocationRecord {
     method,
     name,
     paramsDigest,
+    ledgerEpoch,
+    legDeadlineMs: policy.legDeadlineMs,
     status: 'sending',
     outcome: null,
     reason: null,

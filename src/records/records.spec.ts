@@ -12,7 +12,7 @@ let records: Records;
 
 beforeAll(async () => {
   store = await freshStore();
-  records = new Records(store.redis, store.keys, { retentionMs });
+  records = new Records(store.redis, store.keys, { retentionMs, auditRetentionMs: 2 * retentionMs });
 });
 afterAll(() => store.close());
 beforeEach(() => store.wipe());

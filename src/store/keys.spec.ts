@@ -13,11 +13,16 @@ describe('Keys', () => {
       keys.audit('t'),
       keys.record('t', 'inv_1'),
       keys.recordsOf('t', 'u'),
+      keys.openRecords(),
       keys.changes('t', 'inv_1'),
       keys.consent('t', 'cns_1'),
       keys.openConsentsOf('t', 'u'),
+      keys.openConsents(),
       keys.receipt('t', 'rct_1'),
       keys.idempotency('t', 'u', 'abc'),
+      keys.temporalNamespace(),
+      keys.reconcileTurn(),
+      keys.suspicions(),
     ]).toEqual([
       'p:epoch',
       'p:ledger:t:inv_1',
@@ -26,12 +31,21 @@ describe('Keys', () => {
       'p:audit:t',
       'p:record:t:inv_1',
       'p:records-of:t:u',
+      'p:open-records',
       'p:changes:t:inv_1',
       'p:consent:t:cns_1',
       'p:open-consents-of:t:u',
+      'p:open-consents',
       'p:receipt:t:rct_1',
       'p:idempotency:t:u:abc',
+      'p:temporal-namespace',
+      'p:reconcile-turn',
+      'p:suspicions',
     ]);
+  });
+
+  it('finds one kind of keys, whatever the prefix is made of', () => {
+    expect(new Keys('a*[b]').patternOf('record')).toBe('a\\*\\[b\\]:record:*');
   });
 
   it('lets no id reach into another key', () => {

@@ -43,6 +43,11 @@ export class Keys {
     return this.key('records-of', tenant, person);
   }
 
+  /** Sorted set, by start: every invocation that is open, of all tenants. Members are workflow ids. */
+  openRecords(): string {
+    return this.key('open-records');
+  }
+
   /** Pub/sub channel: the projection of this invocation changed. */
   changes(tenant: string, invocation: string): string {
     return this.key('changes', tenant, invocation);
@@ -56,6 +61,11 @@ export class Keys {
   /** Sorted set, by name: what a person is asked right now. */
   openConsentsOf(tenant: string, subject: string): string {
     return this.key('open-consents-of', tenant, subject);
+  }
+
+  /** Sorted set, by opening: every consent that is open, of all tenants. Members are `<tenant>/<consent>`. */
+  openConsents(): string {
+    return this.key('open-consents');
   }
 
   /** String: JSON. */
@@ -76,6 +86,26 @@ export class Keys {
   /** Hash: the first POST under an Idempotency-Key, and its reply. */
   idempotency(tenant: string, actor: string, digest: string): string {
     return this.key('idempotency', tenant, actor, digest);
+  }
+
+  /** String: id of the Temporal namespace that holds the workflows of this store's calls. */
+  temporalNamespace(): string {
+    return this.key('temporal-namespace');
+  }
+
+  /** String: whose turn it is to reconcile. */
+  reconcileTurn(): string {
+    return this.key('reconcile-turn');
+  }
+
+  /** Hash: what the reconciler found wrong with calls that are alive, and what it did about it. */
+  suspicions(): string {
+    return this.key('suspicions');
+  }
+
+  /** Of every key of one kind, as SCAN takes it. */
+  patternOf(kind: 'record' | 'consent'): string {
+    return `${this.key(kind).replaceAll(/[*?[\]\\^]/g, '\\$&')}:*`;
   }
 
   private key(...parts: string[]): string {

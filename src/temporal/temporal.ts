@@ -35,6 +35,14 @@ export class Temporal implements OnApplicationShutdown {
       );
   }
 
+  /** How long Temporal keeps a workflow that is closed: so long it can be reset, and run again from any point. */
+  async retentionMs(): Promise<number> {
+    const { namespace } = this;
+    const ask = () => this.connection.workflowService.describeNamespace({ namespace });
+    const { config } = await this.connection.withDeadline(Date.now() + probeDeadlineMs, ask);
+    return Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) * 1_000;
+  }
+
   /** Nest calls it when the listener is closed and nobody asks any more. */
   async onApplicationShutdown(): Promise<void> {
     await this.connection.close();

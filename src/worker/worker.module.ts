@@ -17,6 +17,9 @@ import { Catalog } from '../mcp/catalog.js';
 import { LegSender } from '../mcp/leg-sender.js';
 import { Records } from '../records/records.js';
 import { Registry } from '../servers/registry.js';
+import { ReconcileModule } from '../reconcile/reconcile.module.js';
+import { Temporal } from '../temporal/temporal.js';
+import { TemporalModule } from '../temporal/temporal.module.js';
 
 const planner = {
   provide: LegPlanner,
@@ -32,9 +35,11 @@ const reader = {
 
 const sendLeg = {
   provide: SendLeg,
-  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config],
-  useFactory: (p: LegPlanner, l: Ledger, a: Audit, s: LegSender, r: LegReader, { retentionMs }: Config) =>
-    new SendLeg(p, l, a, s, r, retentionMs),
+  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal],
+  // A row must outlive every workflow that could be reset and come to its leg again.
+  useFactory: async (
+    ...[p, l, a, s, r, { retentionMs }, temporal]: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal]
+  ) => new SendLeg(p, l, a, s, r, Math.max(retentionMs, await temporal.retentionMs())),
 };
 
 const steps = {
@@ -48,7 +53,7 @@ export class WorkerModule {
   static with(config: Config, log: Log): DynamicModule {
     return {
       module: WorkerModule,
-      imports: [CoreModule.with(config, log)],
+      imports: [CoreModule.with(config, log), TemporalModule, ReconcileModule],
       providers: [{ provide: LegSender, useFactory: () => new LegSender() }, planner, reader, sendLeg, steps],
     };
   }

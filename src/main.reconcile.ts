@@ -1,0 +1,40 @@
+/** `npm run reconcile`: one run by hand, beside whatever runs. Exits with 1 if something is left, and with 2 if it could not run. */
+
+import 'reflect-metadata';
+import { parseArgs } from 'node:util';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { Config } from './config/config.js';
+import { CoreModule } from './core.module.js';
+import { openLog } from './log/log.js';
+import { ReconcileModule } from './reconcile/reconcile.module.js';
+import { Reconciler } from './reconcile/reconciler.js';
+import { textOf } from './reconcile/report.js';
+import { TemporalModule } from './temporal/temporal.module.js';
+
+@Module({})
+class HandModule {}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+  const config = Config.read('worker');
+  // Standard output is for the report alone.
+  const log = openLog({ process: config.process, logLevel: 'silent' });
+  const imports = [CoreModule.with(config, log), TemporalModule, ReconcileModule];
+  const app = await NestFactory.createApplicationContext({ module: HandModule, imports }, { logger: false, abortOnError: false });
+  try {
+    const report = await app.get(Reconciler).run();
+    process.stdout.write(`${values.json ? JSON.stringify(report) : textOf(report)}\n`);
+    return report.left.length === 0 ? 0 : 1;
+  } finally {
+    await app.close();
+  }
+}
+
+main().then(
+  (code) => (process.exitCode = code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : 'unknown'}\nusage: npm run -s reconcile -- [--json]\n`);
+    process.exitCode = 2;
+  },
+);
