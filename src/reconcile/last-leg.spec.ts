@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
+import type { LegOutcome, Sealed } from '../../domain/call.js';
+import { invocationIdFrom } from '../../domain/ids.js';
+import type { Ending } from '../../domain/judge.js';
+import { Ledger } from '../ledger/ledger.js';
+import type { InvocationRecord } from '../records/record.js';
+import { endingFrom, lastLegOf } from './last-leg.js';
+
+let store: FreshStore;
+let ledger: Ledger;
+let epoch: string;
+beforeAll(async () => {
+  store = await freshStore();
+  ledger = new Ledger(store.redis, store.keys);
+});
+afterAll(() => store.close());
+beforeEach(async () => {
+  await store.wipe();
+  epoch = await ledger.epoch();
+});
+
+const sealed = 's1.k.x' as Sealed;
+const asked: LegOutcome = { is: 'asked', round: { number: 1 } };
+const completed: LegOutcome = { is: 'completed', result: { in: 'history', sealed, bytes: 2 }, isError: false };
+const terminated: Ending = { outcome: 'cancelled', reason: 'terminated' };
+const limits = { graceMs: 1_000, keptForMs: 60_000 };
+
+function record(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
+  return {
+    id: invocationIdFrom(randomUUID()),
+    tenant: 't1',
+    subject: 'user-1',
+    requester: 'agent',
+    server: 'deploys',
+    method: 'tools/call',
+    name: 'deploy',
+    paramsDigest: 'sha256:0',
+    ledgerEpoch: epoch,
+    legDeadlineMs: 5_000,
+    status: 'sending',
+    outcome: null,
+    reason: null,
+    leg: 1,
+    round: 0,
+    consent: null,
+    deadlineAt: null,
+    startedAt: Date.now(),
+    updatedAt: Date.now(),
+    sequence: 0,
+    result: null,
+    problem: null,
+    ...overrides,
+  };
+}
+
+const begin = (of: InvocationRecord, leg: number, tried = 1, token = `token-${leg}`) =>
+  ledger.begin({ tenant: 't1', invocation: of.id, leg, try: tried, token, epoch, ttlMs: 60_000 });
+async function ran(of: InvocationRecord, leg: number, outcome: LegOutcome): Promise<void> {
+  await begin(of, leg);
+  await ledger.finish({ tenant: 't1', invocation: of.id, leg, try: 1, token: `token-${leg}` }, { outcome });
+}
+const ending = async (of: InvocationRecord, nowAt = Date.now()) =>
+  endingFrom(of, await lastLegOf(ledger, of), terminated, nowAt, limits);
+const unknown = { outcome: 'indeterminate', reason: 'leg_unknown' };
+
+describe('how a call ended whose workflow is over', () => {
+  it('before its first leg: nothing was sent', async () => {
+    expect(await ending(record())).toEqual({ leg: 1, ending: terminated });
+  });
+
+  it('and then no activity that outlived it can send, whatever its try [P1]', async () => {
+    const of = record();
+    await ending(of);
+    for (const tried of [1, 2, 1_000])
+      expect(await begin(of, 1, tried)).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
+  });
+
+  it('while a person was asked: the leg behind the question cannot be sent any more [P1]', async () => {
+    const of = record({ status: 'awaiting_input', round: 1, sequence: 1 });
+    await ran(of, 1, asked);
+    expect(await ending(of)).toEqual({ leg: 1, ending: terminated });
+    expect(await begin(of, 2)).toMatchObject({ is: 'taken', row: { state: 'revoked' } });
+  });
+
+  it('behind what its record says: what the ledger knows counts [P1]', async () => {
+    const of = record({ status: 'awaiting_server', round: 1, sequence: 1 });
+    await ran(of, 1, asked);
+    await ran(of, 2, completed);
+    expect(await ending(of)).toMatchObject({
+      leg: 2,
+      ending: { outcome: 'completed', reason: 'complete_result', result: { sealed } },
+    });
+  });
+
+  it.each<[LegOutcome, object]>([
+    [
+      { is: 'failed', reason: 'server_error', detail: sealed },
+      { outcome: 'failed', reason: 'server_error', detail: sealed },
+    ],
+    [
+      { is: 'refused', reason: 'state_foreign' },
+      { outcome: 'refused', reason: 'state_foreign' },
+    ],
+    [{ is: 'state_expired' }, { outcome: 'state_expired', reason: 'request_state_refused' }],
+    [{ is: 'unknown', reason: 'timeout' }, unknown],
+    [{ is: 'never_sent', proof: 'connect_refused' }, terminated],
+  ])('%o', async (outcome, expected) => {
+    const of = record();
+    await ran(of, 1, outcome);
+    expect(await ending(of)).toMatchObject({ leg: 1, ending: expected });
+  });
+
+  it('with a leg on its way: nobody knows yet, and nobody knows when its time is over [P1]', async () => {
+    const of = record();
+    await begin(of, 1);
+    expect(await ending(of)).toBeUndefined();
+    expect(await ending(of, Date.now() + 6_500)).toEqual({ leg: 1, ending: unknown });
+  });
+
+  it('with a ledger that is another, or that may have forgotten: nobody knows [P1]', async () => {
+    const wiped = record();
+    await store.wipe();
+    expect(await ending(wiped)).toMatchObject({ ending: unknown });
+    epoch = await ledger.epoch();
+    const { ledgerEpoch: _, ...before } = record();
+    expect(await ending(before)).toMatchObject({ ending: unknown });
+    expect(await ending(record({ leg: 2 }))).toEqual({ leg: 2, ending: unknown });
+    expect(await ending(record({ startedAt: Date.now() - limits.keptForMs }))).toMatchObject({ ending: unknown });
+  });
+});
