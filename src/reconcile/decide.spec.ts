@@ -10,10 +10,7 @@ const longAgo = nowAt - graceMs;
 const justNow = nowAt - graceMs + 1;
 const invocation = 'inv_1' as InvocationId;
 const asked = 'cns_1' as ConsentId;
-const running = (status?: 'sending' | 'awaiting_input' | 'awaiting_server' | 'closed'): WorkflowState => ({
-  is: 'running',
-  status,
-});
+const running = (status?: string): WorkflowState => ({ is: 'running', status });
 
 function record(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
   return {
@@ -107,6 +104,16 @@ describe('decide', () => {
     ],
     ['a leg that is tried again', { record: sending, consents: [], leg: { state: 'revoked', begunAt: 0 } }, 'none'],
     ['a consent of the round before', { record: sending, leg: { state: 'done', begunAt: 0 } }, 'settle cns_1 answered'],
+    [
+      'an operator who is waited for',
+      { record: record({ status: 'sending', consent: null, reason: 'server_held' }), consents: [] },
+      'none',
+    ],
+    [
+      'a credential that is to be renewed',
+      { record: record({ consent: null, reason: 'reauthorization_required' }), consents: [] },
+      'none',
+    ],
     ['a server that is waited for', { record: record({ status: 'awaiting_server', consent: null }), consents: [] }, 'none'],
 
     ['a call that is over', { record: closed, consents: [], workflow: completed }, 'none'],

@@ -72,6 +72,8 @@ function withoutRecord(seen: Seen, nowAt: number, graceMs: number): Act {
 }
 
 function whileRunning(seen: Seen, record: InvocationRecord, nowAt: number, graceMs: number): Act {
+  // It waits for somebody to act: no consent is asked for, and no leg is due.
+  if (record.reason !== null) return settle(seen);
   const { status } = seen.workflow.is === 'running' ? seen.workflow : {};
   if (record.status === 'awaiting_input') {
     const asked = seen.consents.find(({ id }) => id === record.consent);

@@ -94,6 +94,15 @@ describe('how a call ended whose workflow is over', () => {
     });
   });
 
+  it('after legs with which the server did nothing: the one that followed counts [P1]', async () => {
+    const of = record({ status: 'sending', leg: 2, round: 1, sequence: 2 });
+    await ran(of, 1, asked);
+    await ran(of, 2, { is: 'turned_away', why: 'headers', detail: sealed });
+    await ran(of, 3, { is: 'state_expired' });
+    await ran(of, 4, completed);
+    expect(await ending(of)).toMatchObject({ leg: 4, ending: { outcome: 'completed' } });
+  });
+
   it.each<[LegOutcome, object]>([
     [
       { is: 'failed', reason: 'server_error', detail: sealed },
@@ -103,7 +112,6 @@ describe('how a call ended whose workflow is over', () => {
       { is: 'refused', reason: 'state_foreign' },
       { outcome: 'refused', reason: 'state_foreign' },
     ],
-    [{ is: 'state_expired' }, { outcome: 'state_expired', reason: 'request_state_refused' }],
     [{ is: 'unknown', reason: 'timeout' }, unknown],
     [{ is: 'never_sent', proof: 'connect_refused' }, terminated],
   ])('%o', async (outcome, expected) => {

@@ -3,6 +3,7 @@
  * that an activity which outlived its workflow cannot send after the call was called unsent.
  */
 
+import type { LegOutcome } from '../../domain/call.js';
 import { defaultPolicy } from '../../domain/policy.js';
 import { judge, noProgress, type Ending } from '../../domain/judge.js';
 import type { Ledger, LedgerRow } from '../ledger/ledger.js';
@@ -15,13 +16,16 @@ const lastTry = Number.MAX_SAFE_INTEGER;
 /** Of a record from before it said so. */
 const longestLegMs = 60 * 60_000;
 
+/** Another leg may have followed these. */
+const mayGoOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'turned_away', 'state_expired']);
+
 export async function lastLegOf(ledger: Ledger, record: InvocationRecord): Promise<LastLeg> {
   const { tenant, id: invocation, ledgerEpoch } = record;
   if (ledgerEpoch === undefined) return { is: 'lost' };
   for (let leg = 1; ; leg += 1) {
     const row = await ledger.resolve({ tenant, invocation, leg, try: lastTry }, ledgerEpoch);
     if (row === 'epoch_lost') return { is: 'lost' };
-    if (row.report?.outcome.is !== 'asked') return { is: 'row', leg, row };
+    if (row.report === undefined || !mayGoOn.has(row.report.outcome.is)) return { is: 'row', leg, row };
   }
 }
 

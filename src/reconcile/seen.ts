@@ -1,12 +1,11 @@
 /** What is seen of one call, in the store and in Temporal, when somebody asks whether the two agree. */
 
 import type { ConsentId, InvocationId } from '../../domain/ids.js';
-import type { OpenStatus } from '../../domain/outcome.js';
 import type { InvocationRecord } from '../records/record.js';
 
 /** How the call's workflow stands. Only `completed` has said how the call ended. */
 export type WorkflowState =
-  | { readonly is: 'running'; readonly status: OpenStatus | 'closed' | undefined }
+  | { readonly is: 'running'; readonly status: string | undefined }
   | { readonly is: 'completed' }
   /** Terminated, timed out, failed: closed, and no code of it ran. */
   | { readonly is: 'ended' }

@@ -4,8 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { Client, isGrpcServiceError, WorkflowNotFoundError, type WorkflowExecutionInfo } from '@temporalio/client';
 import { type InvocationId, isInvocationId, workflowId } from '../../domain/ids.js';
 import type { Ending } from '../../domain/judge.js';
-import type { OpenStatus } from '../../domain/outcome.js';
-import { attributes, invocationWorkflow } from '../../workflows/messages.js';
+import { attributes, invocationWorkflow, refreshSignal } from '../../workflows/messages.js';
 import { Config } from '../config/config.js';
 import { partsOf } from '../records/open-names.js';
 import type { WorkflowState } from './seen.js';
@@ -14,10 +13,10 @@ const callDeadlineMs = 5_000;
 /** Of the whole list: a thousand workflows take a fraction of a second. */
 const listDeadlineMs = 5 * 60_000;
 const pageSize = 1_000;
-const refreshSignal = 'refresh';
 
 export interface RunningWorkflow {
-  readonly status: OpenStatus | undefined;
+  /** As the workflow shows it to operators. */
+  readonly status: string | undefined;
   readonly startedAt: number;
 }
 
@@ -93,6 +92,6 @@ export function isTemporalOutage(error: unknown): boolean {
 }
 
 function shownOf({ typedSearchAttributes, startTime }: Pick<WorkflowExecutionInfo, 'typedSearchAttributes' | 'startTime'>) {
-  const status = typedSearchAttributes.get(attributes.status) as OpenStatus | undefined;
+  const status = typedSearchAttributes.get(attributes.status);
   return { status, startedAt: startTime.getTime() };
 }

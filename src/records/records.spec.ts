@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Sealed } from '../../domain/call.js';
 import type { ConsentRecord } from '../../domain/consent.js';
 import { consentIdFrom, invocationIdFrom } from '../../domain/ids.js';
+import { maxCallDeadlineMs } from '../../domain/policy.js';
 import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
 import { Records, type InvocationRecord } from './records.js';
 
@@ -123,12 +124,62 @@ describe('Records.apply', () => {
     expect((await records.list('t1', 'agent', { limit: 10 })).items).toHaveLength(1);
   });
 
-  it('starts the time of a closed record, and not of an open one', async () => {
+  it('keeps an open record longer than any call, and a closed one for the retention', async () => {
+    const record = await created();
+    const leftMs = () => store.redis.pTTL(store.keys.record('t1', record.id));
+    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    expect(await leftMs()).toBeGreaterThan(maxCallDeadlineMs);
+    await records.apply('t1', record.id, 2, { status: 'closed', outcome: 'completed' });
+    expect(await leftMs()).toBeLessThanOrEqual(retentionMs);
+    expect(await leftMs()).toBeGreaterThan(retentionMs - 10_000);
+  });
+
+  it('names what is open, from the start to the end, and again after a loss', async () => {
+    const open = () => store.redis.zRange(store.keys.openRecords(), 0, -1);
+    const record = await created();
+    expect(await open()).toEqual([`t1/${record.id}`]);
+    await store.redis.del(store.keys.openRecords());
+    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    expect(await open()).toEqual([`t1/${record.id}`]);
+    await records.apply('t1', record.id, 2, { status: 'closed' });
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe('Records.closeUnattended', () => {
+  const patch = { outcome: 'unreachable', reason: 'never_started' } as const;
+
+  it('closes a record, and a workflow that still comes has the last word', async () => {
+    const record = await created();
+    expect(await records.closeUnattended(record, patch)).toBe(true);
+    expect(await records.get('t1', record.id)).toMatchObject({ status: 'closed', ...patch, sequence: 0 });
+    expect(await store.redis.zCard(store.keys.openRecords())).toBe(0);
+    const { sequence: _, ...first } = aRecord({ id: record.id, status: 'awaiting_input' });
+    expect(await records.apply('t1', record.id, 1, first)).toBe(true);
+    expect(await records.get('t1', record.id)).toMatchObject({ status: 'awaiting_input', outcome: null, reason: null });
+    expect(await store.redis.zRange(store.keys.openRecords(), 0, -1)).toEqual([`t1/${record.id}`]);
+    expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBeGreaterThan(maxCallDeadlineMs);
+  });
+
+  it('leaves alone what has changed since it was seen, what is closed, and what is gone', async () => {
     const record = await created();
     await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
-    expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBe(-1);
+    expect(await records.closeUnattended(record, patch)).toBe(false);
     await records.apply('t1', record.id, 2, { status: 'closed', outcome: 'completed' });
-    expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBeGreaterThan(retentionMs - 10_000);
+    expect(await records.closeUnattended({ ...record, sequence: 2 }, patch)).toBe(false);
+    expect(await records.get('t1', record.id)).toMatchObject({ outcome: 'completed' });
+    expect(await records.closeUnattended(aRecord(), patch)).toBe(false);
+  });
+});
+
+describe('the index of a person’s calls', () => {
+  it('does not grow with calls that are gone', async () => {
+    for (let n = 0; n < 300; n += 1) {
+      const { id } = await created({ requester: 'user-1' });
+      await store.redis.del(store.keys.record('t1', id));
+    }
+    // Three looks for each new entry find the gone ones faster than they come.
+    expect(await store.redis.zCard(store.keys.recordsOf('t1', 'user-1'))).toBeLessThan(30);
   });
 });
 
