@@ -94,7 +94,7 @@ export class Reconciler {
 
   private async one(name: string, run: Run): Promise<void> {
     const { tenant, id } = partsOf(name);
-    if (!isInvocationId(id)) return;
+    if (!isInvocationId(id)) return this.looking.pruneRecord(name);
     const listed = run.running.get(name);
     const open = run.consents.get(name) ?? [];
     const { graceMs } = this.config.reconcile;
