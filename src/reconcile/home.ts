@@ -5,7 +5,7 @@
 
 import { Inject, Injectable } from '@nestjs/common';
 import { openName } from '../records/open-names.js';
-import { Keys } from '../store/keys.js';
+import { Keys, patternOf } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import { REDIS } from '../store/redis.token.js';
 import { Workflows } from './workflows.js';
@@ -24,21 +24,15 @@ export class Home {
     const id = await this.workflows.namespaceId();
     const known = await this.redis.get(this.keys.temporalNamespace());
     if (known !== null) return known === id;
-    await this.index('record', this.keys.openRecords(), 'startedAt', (status) => status !== 'closed');
-    await this.index('consent', this.keys.openConsents(), 'openedAt', (status) => status === 'open');
+    await this.index(this.keys.record('', ''), this.keys.openRecords(), 'startedAt', (status) => status !== 'closed');
+    await this.index(this.keys.consent('', ''), this.keys.openConsents(), 'openedAt', (status) => status === 'open');
     await this.redis.set(this.keys.temporalNamespace(), id, { condition: 'NX' });
     return (await this.redis.get(this.keys.temporalNamespace())) === id;
   }
 
   /** Calls from before there was an index of open ones, and those of an index that was lost with its store. */
-  private async index(
-    kind: 'record' | 'consent',
-    index: string,
-    since: string,
-    isOpen: (status: string) => boolean,
-  ): Promise<void> {
-    const pattern = this.keys.patternOf(kind);
-    for await (const names of this.redis.scanIterator({ MATCH: pattern, COUNT: batchSize, TYPE: 'hash' })) {
+  private async index(like: string, index: string, since: string, isOpen: (status: string) => boolean): Promise<void> {
+    for await (const names of this.redis.scanIterator({ MATCH: patternOf(like), COUNT: batchSize, TYPE: 'hash' })) {
       const found = await Promise.all(names.map((name) => this.redis.hmGet(name, ['status', 'tenant', 'id', since])));
       const open = found.flatMap((texts) => {
         const [status, tenant, id, at] = texts.map((text) => text && (JSON.parse(text) as unknown));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Keys } from './keys.js';
+import { Keys, patternOf } from './keys.js';
 
 const keys = new Keys('p');
 
@@ -45,7 +45,7 @@ describe('Keys', () => {
   });
 
   it('finds one kind of keys, whatever the prefix is made of', () => {
-    expect(new Keys('a*[b]').patternOf('record')).toBe('a\\*\\[b\\]:record:*');
+    expect(patternOf(new Keys('a*[b]').record('', ''))).toBe('a\\*\\[b\\]:record:*');
   });
 
   it('lets no id reach into another key', () => {

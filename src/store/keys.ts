@@ -103,12 +103,12 @@ export class Keys {
     return this.key('suspicions');
   }
 
-  /** Of every key of one kind, as SCAN takes it. */
-  patternOf(kind: 'record' | 'consent'): string {
-    return `${this.key(kind).replaceAll(/[*?[\]\\^]/g, '\\$&')}:*`;
-  }
-
   private key(...parts: string[]): string {
     return [this.prefix, ...parts.map(encodeURIComponent)].join(':');
   }
+}
+
+/** As SCAN takes it: every key of the kind that `key` is of, a key made of empty ids. */
+export function patternOf(key: string): string {
+  return `${key.replace(/:*$/, '').replaceAll(/[*?[\]\\^]/g, '\\$&')}:*`;
 }
