@@ -231,7 +231,7 @@ describe('a store that was wiped', () => {
 
 describe('a store that was used', () => {
   /** What it is about, and the indexes of what is open, which the reconciler prunes. */
-  const unlimited = ['epoch', 'temporal-namespace', 'open-records', 'open-consents'];
+  const unlimited = ['epoch', 'clock', 'temporal-namespace', 'open-records', 'open-consents'];
 
   it('keeps nothing for ever', async () => {
     const large = await start(parley, { server: 'scripted', tool: 'large' });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(async () => {
   await store.wipe();
-  epoch = await ledger.epoch();
+  ({ epoch } = await ledger.position());
 });
 
 const sealed = 's1.k.x' as Sealed;
@@ -56,7 +56,7 @@ function record(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
 }
 
 const begin = (of: InvocationRecord, leg: number, tried = 1, token = `token-${leg}`) =>
-  ledger.begin({ tenant: 't1', invocation: of.id, leg, try: tried, token, epoch, ttlMs: 60_000 });
+  ledger.begin({ tenant: 't1', invocation: of.id, leg, try: tried, token, position: { epoch, clock: 0 }, ttlMs: 60_000 });
 async function ran(of: InvocationRecord, leg: number, outcome: LegOutcome): Promise<void> {
   await begin(of, leg);
   await ledger.finish({ tenant: 't1', invocation: of.id, leg, try: 1, token: `token-${leg}` }, { outcome });
@@ -131,7 +131,7 @@ describe('how a call ended whose workflow is over', () => {
     const wiped = record();
     await store.wipe();
     expect(await ending(wiped)).toMatchObject({ ending: unknown });
-    epoch = await ledger.epoch();
+    ({ epoch } = await ledger.position());
     const { ledgerEpoch: _, ...before } = record();
     expect(await ending(before)).toMatchObject({ ending: unknown });
     expect(await ending(record({ leg: 2 }))).toEqual({ leg: 2, ending: unknown });

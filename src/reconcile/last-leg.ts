@@ -22,8 +22,10 @@ const mayGoOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'turned_away', 
 export async function lastLegOf(ledger: Ledger, record: InvocationRecord): Promise<LastLeg> {
   const { tenant, id: invocation, ledgerEpoch } = record;
   if (ledgerEpoch === undefined) return { is: 'lost' };
+  // The ledger itself remembers how far it has counted, as far as this process knows.
+  const position = { epoch: ledgerEpoch, clock: 0 };
   for (let leg = 1; ; leg += 1) {
-    const row = await ledger.resolve({ tenant, invocation, leg, try: lastTry }, ledgerEpoch);
+    const row = await ledger.resolve({ tenant, invocation, leg, try: lastTry }, position);
     if (row === 'epoch_lost') return { is: 'lost' };
     if (row.report === undefined || !mayGoOn.has(row.report.outcome.is)) return { is: 'row', leg, row };
   }
