@@ -3,7 +3,7 @@
  * optional, never renamed. The workflow imports these types only.
  */
 
-import type { Answer, BoundCall, LegReport, OpenableRound } from '../domain/call.js';
+import type { Answer, BoundCall, BoundConnection, LegReport, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus, Verdict } from '../domain/consent.js';
 import type { ConsentId } from '../domain/ids.js';
 import type { Ending } from '../domain/judge.js';
@@ -18,6 +18,8 @@ export interface LegInput {
   readonly toolDigest?: string;
   /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
   readonly ledgerClock?: number;
+  /** The one that leg 1 went over; absent where there is none to keep. */
+  readonly connection?: BoundConnection;
   /** The round this leg answers; absent on leg 1. */
   readonly round?: OpenableRound;
   /** Absent on leg 1 and after a state-only round. */
@@ -32,6 +34,18 @@ export interface BegunLeg {
 /** On the wire at most once (promise 1). Runs on the legs queue with a single attempt. */
 export interface LegActivities {
   sendLeg(input: LegInput): Promise<LegReport>;
+}
+
+export interface HoldConnection {
+  /** Id of the server, for whoever looks at the history. */
+  readonly server: string;
+  readonly connection: BoundConnection;
+}
+
+/** What a worker that holds live connections does on its own queue, beside legs. */
+export interface ConnectionActivities {
+  /** Ends when the connection does, however that comes about; goes on for as long as it is there, or until it is cancelled. */
+  holdConnection(input: HoldConnection): Promise<void>;
 }
 
 export type Resolution =

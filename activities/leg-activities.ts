@@ -4,7 +4,8 @@
  */
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { BegunLeg, LegActivities, LegInput } from './contract.js';
+import type { LiveConnections } from '../src/mcp/live-connections.js';
+import type { BegunLeg, ConnectionActivities, HoldConnection, LegActivities, LegInput } from './contract.js';
 import type { SendLeg } from './send-leg.js';
 
 /** So many beats within a heartbeat timeout that a busy worker may miss one or two. */
@@ -29,6 +30,23 @@ export function legActivities(send: SendLeg, onFault: (invocation: string, error
       } catch (error) {
         onFault(input.call.invocation, error);
         throw ApplicationFailure.nonRetryable('the leg could not be settled here', 'LegUnsettled', evidence);
+      } finally {
+        clearInterval(beat);
+      }
+    },
+  };
+}
+
+/** Beats within the lease: a worker that is not heard of for so long has lost its connections, whatever it may believe. */
+const beatsPerLease = 5;
+
+export function connectionActivities(connections: LiveConnections): ConnectionActivities {
+  return {
+    async holdConnection({ connection: { generation, leaseMs } }: HoldConnection) {
+      const context = Context.current();
+      const beat = setInterval(() => context.heartbeat(), leaseMs / beatsPerLease);
+      try {
+        await connections.hold(generation, context.cancellationSignal);
       } finally {
         clearInterval(beat);
       }

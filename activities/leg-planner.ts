@@ -11,16 +11,17 @@ import { wireId } from '../domain/ids.js';
 import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Holds } from '../src/holds/holds.js';
-import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
+import { Catalog, CatalogFault, toolDigest, type ServerDescription, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
-import type { ServerEndpoint } from '../src/mcp/server-endpoint.js';
-import { CredentialFault, endpointOf } from '../src/servers/credentials.js';
-import type { Registry, ServerEntry } from '../src/servers/registry.js';
+import type { LiveConnection, LiveLegRequest } from '../src/mcp/live-connection.js';
+import type { LiveConnections } from '../src/mcp/live-connections.js';
+import { CredentialFault, endpointOf, programOf } from '../src/servers/credentials.js';
+import type { Registry, ServerEntry, StdioServerEntry } from '../src/servers/registry.js';
 import type { LegInput } from './contract.js';
 
 export interface PlannedLeg {
   readonly is: 'sendable';
-  readonly request: LegRequest;
+  readonly request: LegRequest | LiveLegRequest;
   readonly server: ServerEntry;
   readonly tool?: ToolDefinition;
   readonly toolDigest?: string;
@@ -29,6 +30,12 @@ export interface PlannedLeg {
 }
 
 export type Plan = PlannedLeg | { readonly is: 'not_sendable'; readonly outcome: LegOutcome };
+
+/** How the server is reached, and asked what it offers. */
+interface Way {
+  readonly to: Pick<LegRequest, 'url' | 'bearer'> | Pick<LiveLegRequest, 'connection'>;
+  describe(maxAgeMs: number): Promise<ServerDescription>;
+}
 
 /** Leg 1 may trust a list of tools this old; every retry asks again, for a person has thought meanwhile (design §4). */
 const firstLegCatalogAgeMs = 60_000;
@@ -40,6 +47,7 @@ export class LegPlanner {
     private readonly sealer: Sealer,
     private readonly receipts: Receipts,
     private readonly holds: Holds,
+    private readonly connections: LiveConnections,
   ) {}
 
   async plan(input: LegInput): Promise<Plan> {
@@ -65,8 +73,8 @@ export class LegPlanner {
 
     const { responses, receiptId } = await this.answered(input);
     const inputResponses = [...responses, ...this.rootsOf(input)];
-    const endpoint = await endpointOf(server);
-    const { discover, tool } = await this.describe(input, endpoint);
+    const way = await this.wayTo(server, input);
+    const { discover, tool } = await this.describe(input, way);
     const digest = tool && toolDigest(tool);
     if (input.toolDigest !== undefined && digest !== input.toolDigest) lost('tool_definition_changed');
 
@@ -78,8 +86,7 @@ export class LegPlanner {
       ...(digest !== undefined && { toolDigest: digest }),
       ...(receiptId !== undefined && { receiptId }),
       request: {
-        url: endpoint.url,
-        ...(endpoint.bearer !== undefined && { bearer: endpoint.bearer }),
+        ...way.to,
         wireId: wireId(call.invocation, leg),
         method: call.method,
         // The original params, and what this round adds: never anything from an earlier round (MCP, MRTR).
@@ -137,11 +144,31 @@ export class LegPlanner {
     return keys.map((key) => ({ key, response: { roots: call.policy.roots } }));
   }
 
-  private async describe(input: LegInput, endpoint: ServerEndpoint) {
+  private async wayTo(server: ServerEntry, input: LegInput): Promise<Way> {
+    if (server.transport === 'stdio') return this.liveWayTo(server, input);
+    const endpoint = await endpointOf(server);
+    const { url, bearer } = endpoint;
+    return {
+      to: { url, ...(bearer !== undefined && { bearer }) },
+      describe: (maxAgeMs) => this.catalog.describe(endpoint, maxAgeMs),
+    };
+  }
+
+  /** Leg 1 may start a process; a later leg goes to the process that asked, or nowhere (design §4). */
+  private async liveWayTo(server: StdioServerEntry, { leg, connection: bound }: LegInput): Promise<Way> {
+    const found =
+      leg === 1
+        ? this.connections.open(await programOf(server))
+        : bound && this.connections.find(server.digest, bound.generation);
+    if (found === undefined) return lost('connection_lost');
+    return { to: { connection: found }, describe: (maxAgeMs) => describeLive(found, leg, maxAgeMs) };
+  }
+
+  private async describe(input: LegInput, way: Way) {
     const { call, leg } = input;
     // Prompts and resources are not described by the list of tools: what is cached will do.
     const fresh = leg > 1 && call.method === 'tools/call';
-    const { discover, tools } = await this.catalog.describe(endpoint, fresh ? 0 : firstLegCatalogAgeMs);
+    const { discover, tools } = await way.describe(fresh ? 0 : firstLegCatalogAgeMs);
     if (call.method !== 'tools/call') return { discover };
     const tool = tools.get(call.name);
     if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
@@ -153,6 +180,16 @@ export class LegPlanner {
     if (fault.code !== 'invalid') return { is: 'blocked', by: 'reauthorization_required' };
     const detail: FailureDetail = { message: fault.message };
     return { is: 'failed', reason: 'server_error', detail: this.sealer.seal(detail, scope(call, 'problem')) };
+  }
+}
+
+/** A process that ends while it is asked cannot be asked again, unless nothing binds the call to it yet. */
+async function describeLive(connection: LiveConnection, leg: number, maxAgeMs: number): Promise<ServerDescription> {
+  try {
+    return await connection.describe(maxAgeMs);
+  } catch (error) {
+    if (leg > 1 && !connection.isOpen) return lost('connection_lost');
+    throw error;
   }
 }
 

@@ -13,6 +13,7 @@ import { isObject } from '../domain/server-json.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import type { WireOutcome } from '../src/mcp/leg-sender.js';
+import { connectionLost } from '../src/mcp/live-connection.js';
 import { outputFault } from '../src/mcp/output.js';
 import type { LegInput } from './contract.js';
 import { scope, type PlannedLeg } from './leg-planner.js';
@@ -65,6 +66,9 @@ export class LegReader {
         };
       }
       case 'never_sent':
+        if (wire.proof === connectionLost && input.connection !== undefined) {
+          return { outcome: { is: 'binding_lost', part: 'connection_lost' } };
+        }
         return { outcome: { is: 'never_sent', proof: wire.proof } };
       case 'unknown':
         return { outcome: { is: 'unknown', reason: wire.reason } };

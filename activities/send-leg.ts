@@ -8,7 +8,7 @@ import type { LegOutcome, LegReport } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
 import type { Ledger, LedgerRow, LegRef, Position } from '../src/ledger/ledger.js';
-import type { LegSender } from '../src/mcp/leg-sender.js';
+import type { LegSender, WireOutcome } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
 import type { LegPlanner, PlannedLeg } from './leg-planner.js';
 import type { LegReader, ReadLeg } from './leg-reader.js';
@@ -55,7 +55,12 @@ export class SendLeg {
   /** From here on the row is ours: whatever happens is written to it before it is returned. */
   private async once(input: LegInput, plan: PlannedLeg, token: string, ledgerClock: number): Promise<LegReport> {
     const { outcome, blob, fault } = await this.sendRecorded(input, plan);
-    const report: LegReport = { outcome, ledgerClock, ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }) };
+    const report: LegReport = {
+      outcome,
+      ledgerClock,
+      ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }),
+      ...('connection' in plan.request && { connection: plan.request.connection.binding }),
+    };
     await untilStored(() => this.ledger.finish({ ...ref(input), token }, report, blob));
     const misfit = fault?.();
     return misfit === undefined ? report : { ...report, outcome: misfit };
@@ -65,7 +70,12 @@ export class SendLeg {
     const [isRecorded, isReplicated] = await Promise.all([this.recordSubmission(input, plan), this.ledger.isReplicated()]);
     if (!isRecorded) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
     if (!isReplicated) return { outcome: { is: 'never_sent', proof: 'ledger_not_replicated' } };
-    return this.reader.read(input, plan, await this.sender.send(plan.request));
+    return this.reader.read(input, plan, await this.carry(plan));
+  }
+
+  /** A live connection carries its own legs; every other leg is one POST. */
+  private carry({ request }: PlannedLeg): Promise<WireOutcome> {
+    return 'connection' in request ? request.connection.send(request) : this.sender.send(request);
   }
 
   /** Promise 7: on the record and read back, or nothing is sent. */

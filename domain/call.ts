@@ -21,7 +21,7 @@ export interface BoundCall {
   /** The authenticated principal that started it. */
   readonly requester: string;
   readonly server: string;
-  /** Digest of the registration: id, transport, origin, credential reference. */
+  /** Digest of the registration: id, transport, URL or command line, references to secrets. */
   readonly serverDigest: string;
   readonly method: Method;
   /** Tool or prompt name, or resource URI. */
@@ -111,12 +111,24 @@ export interface FailureDetail {
   readonly result?: unknown;
 }
 
-/** What `sendLeg` reports. The tool's digest is bound on leg 1 and compared on every later leg. */
+/** A live connection, and the worker that holds it: where every leg after the first must go. */
+export interface BoundConnection {
+  /** Task queue that this worker alone polls. */
+  readonly queue: string;
+  /** Random, of one process of the server: another process is another generation. */
+  readonly generation: string;
+  /** A worker that is not heard of for so long is gone, and the connection with it. */
+  readonly leaseMs: number;
+}
+
+/** What `sendLeg` reports. Tool digest and connection are bound on leg 1; every later leg must find them as they were. */
 export interface LegReport {
   readonly outcome: LegOutcome;
   readonly toolDigest?: string;
   /** What the ledger's clock showed when the leg was begun. */
   readonly ledgerClock?: number;
+  /** Of a server that is spoken to over a live connection. */
+  readonly connection?: BoundConnection;
 }
 
 export const actions = ['accept', 'decline', 'cancel'] as const;

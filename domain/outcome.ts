@@ -30,6 +30,7 @@ export const bindingParts = [
   'ledger_lost',
   'answer_altered',
   'answer_already_used',
+  'connection_lost',
 ] as const;
 export type BindingPart = (typeof bindingParts)[number];
 

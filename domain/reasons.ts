@@ -84,7 +84,7 @@ const kinds = {
   },
   server_changed: {
     outcome: 'binding_lost',
-    meaning: 'The registration of the server (id, transport, URL or credential reference) is gone or has changed.',
+    meaning: 'The registration of the server (id, transport, URL or command line, references to secrets) is gone or has changed.',
   },
   params_changed: {
     outcome: 'binding_lost',
@@ -105,6 +105,11 @@ const kinds = {
   answer_already_used: {
     outcome: 'binding_lost',
     meaning: 'The answer was used for another leg before.',
+  },
+  connection_lost: {
+    outcome: 'binding_lost',
+    meaning:
+      "The call lived on one connection (a stdio server's process, held by one worker), and the process or its worker is gone. It is not replayed to another process.",
   },
   request_state_refused: {
     outcome: 'state_expired',

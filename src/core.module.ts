@@ -15,6 +15,7 @@ import { Log } from './log/log.js';
 import { Catalog } from './mcp/catalog.js';
 import { Changes } from './records/changes.js';
 import { Records } from './records/records.js';
+import { ToolLists } from './servers/published-tools.js';
 import { Registry } from './servers/registry.js';
 import { assertDurable } from './store/durability.js';
 import { Keys } from './store/keys.js';
@@ -54,6 +55,7 @@ const providers = [
   ),
   provide(Changes, stands, (redis: Redis, keys: Keys) => new Changes(redis, keys)),
   provide(Idempotency, stands, (redis: Redis, keys: Keys) => new Idempotency(redis, keys)),
+  provide(ToolLists, stands, (redis: Redis, keys: Keys) => new ToolLists(redis, keys)),
   provide(Catalog, [], () => new Catalog()),
 ];
 

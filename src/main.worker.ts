@@ -3,15 +3,19 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { CallSteps } from '../activities/call-steps.js';
-import { legActivities } from '../activities/leg-activities.js';
+import { connectionActivities, legActivities } from '../activities/leg-activities.js';
 import { SendLeg } from '../activities/send-leg.js';
 import { Config } from './config/config.js';
 import { KeyRingCodec } from './crypto/codec.js';
 import { takeOverConsole } from './log/console.js';
 import { nestLoggerOf, openLog } from './log/log.js';
 import { failToStart } from './log/start-failure.js';
+import { LiveConnections } from './mcp/live-connections.js';
 import { ReconcileSchedule } from './reconcile/schedule.js';
+import { ToolLists } from './servers/published-tools.js';
+import { Registry } from './servers/registry.js';
 import { serveHealth } from './worker/health-server.js';
+import { introduce } from './worker/introductions.js';
 import { installRuntime } from './worker/runtime.js';
 import { TemporalWorkers } from './worker/temporal-workers.js';
 import { WorkerModule } from './worker/worker.module.js';
@@ -26,7 +30,19 @@ async function main(): Promise<void> {
     abortOnError: false,
   });
   const legs = legActivities(app.get(SendLeg), (invocation, err) => log.error({ event: 'leg_unsettled', invocation, err }));
-  const workers = await TemporalWorkers.create(config, app.get(KeyRingCodec), app.get(CallSteps), legs);
+  const connections = app.get(LiveConnections);
+  const programs = app
+    .get(Registry)
+    .all()
+    .filter((entry) => entry.transport === 'stdio');
+  const own = { name: connections.queue, activities: connectionActivities(connections) };
+  const workers = await TemporalWorkers.create(
+    config,
+    app.get(KeyRingCodec),
+    app.get(CallSteps),
+    legs,
+    programs.length > 0 ? own : undefined,
+  );
   const running = workers.run();
   const reconciling = app.get(ReconcileSchedule);
   reconciling.start();
@@ -39,15 +55,18 @@ async function main(): Promise<void> {
       ready = false;
       void reconciling.stop();
       workers.shutdown();
+      connections.release();
     });
   }
   log.info({ event: 'ready', url: health.url }, 'ready');
+  void introduce(programs, connections, app.get(ToolLists));
 
   try {
     await running;
   } finally {
     ready = false;
     await reconciling.stop();
+    await connections.close();
     await app.close();
     health.server.close();
   }

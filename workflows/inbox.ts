@@ -32,6 +32,7 @@ export class Inbox {
   private cancelRequest: CancelRequest | undefined;
   private isResumed = false;
   private isRefreshWanted = false;
+  private connectionLost = false;
 
   constructor(memory: InboxMemory = { verdicts: [], past: [] }) {
     this.verdicts = new Map(memory.verdicts);
@@ -63,6 +64,16 @@ export class Inbox {
     return this.cancelRequest;
   }
 
+  get isConnectionLost(): boolean {
+    return this.connectionLost;
+  }
+
+  /** The process that asked is gone, so that no answer can be sent any more. */
+  loseConnection(): void {
+    this.connectionLost = true;
+    this.settle('withdrawn');
+  }
+
   /** From now on answers to this round count. */
   expect(round: OpenRound): void {
     this.open = round;
@@ -82,7 +93,7 @@ export class Inbox {
     this.open = undefined;
   }
 
-  /** Waits for an answer that counts, a cancellation, a refresh, or refusals to put on record; false when the time is up first. */
+  /** Waits for an answer that counts, what ends the call, a refresh, or refusals to put on record; false when the time is up first. */
   async news(timeoutMs: number): Promise<boolean> {
     const heard = () => this.accepted !== undefined || this.isDisturbed || this.refusals.length > 0;
     return condition(heard, Math.max(timeoutMs, 0), { summary: 'waiting for a person' });
@@ -117,9 +128,9 @@ export class Inbox {
     return taken;
   }
 
-  /** Waits, unless the call is cancelled first. */
+  /** Waits, unless the call is called off first. */
   async pause(waitMs: number, summary: string): Promise<void> {
-    await condition(() => this.cancelRequest !== undefined, Math.max(waitMs, 1), { summary });
+    await condition(() => this.isCalledOff, Math.max(waitMs, 1), { summary });
   }
 
   /** Resolves at a cancellation; never otherwise. */
@@ -127,8 +138,12 @@ export class Inbox {
     await condition(() => this.cancelRequest !== undefined);
   }
 
+  private get isCalledOff(): boolean {
+    return this.cancelRequest !== undefined || this.connectionLost;
+  }
+
   private get isDisturbed(): boolean {
-    return this.cancelRequest !== undefined || this.isRefreshWanted;
+    return this.isCalledOff || this.isRefreshWanted;
   }
 
   private take(answer: Answer): void {

@@ -9,6 +9,7 @@ import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/cal
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
 import { judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
+import { watchConnection } from './connection.js';
 import { Inbox, type InboxMemory } from './inbox.js';
 import { awaitResume, awaitServer, closeInvocation, closeRound, openRound, recordRefusals, refreshRound } from './proxies.js';
 import type { CancelRequest } from './messages.js';
@@ -77,12 +78,16 @@ class Conversation {
 
       // What a person is asked about is what stays bound.
       const toolDigest = this.leg.toolDigest ?? (report.outcome.is === 'asked' ? report.toolDigest : undefined);
+      const connection = this.leg.connection ?? (report.outcome.is === 'asked' ? report.connection : undefined);
+      const unwatch = watchConnection(connection, this.call, () => this.inbox.loseConnection());
       const reply = await this.take(step);
+      unwatch();
       if (reply.is === 'over') return reply.ending;
       const ledgerClock = report.ledgerClock ?? this.leg.ledgerClock;
       this.leg = {
         ...reply.leg,
         ...(toolDigest !== undefined && { toolDigest }),
+        ...(connection !== undefined && { connection }),
         ...(ledgerClock !== undefined && { ledgerClock }),
       };
     }
@@ -131,10 +136,11 @@ class Conversation {
     this.progress = { ...this.progress, ...change };
   }
 
-  /** A cancellation or the call's deadline ends the call here, unless the server has already ended it. */
+  /** A cancellation, a lost connection or the call's deadline ends the call here, unless the server has already ended it. */
   private stopped(last: LegOutcome['is']): Ending | undefined {
     if (!undecided.has(last)) return undefined;
     if (this.inbox.cancelled) return cancelled;
+    if (this.inbox.isConnectionLost) return connectionLost;
     if (Date.now() >= this.callDeadlineAt) return { outcome: 'expired', reason: 'call_deadline' };
     return undefined;
   }
@@ -160,6 +166,7 @@ class Conversation {
       const { answer } = this.inbox;
       if (answer !== undefined) return this.resume(opened, consent, answer);
       if (this.inbox.cancelled) return this.over(cancelledBy(this.inbox.cancelled), { id: consent, status: 'withdrawn' });
+      if (this.inbox.isConnectionLost) return this.over(connectionLost, { id: consent, status: 'withdrawn' });
       if (this.inbox.takeRefresh()) {
         const { ledger } = await refreshRound({ ...this.step(), ...shown });
         if (ledger === 'lost') return this.over(ledgerLost, { id: consent, status: 'withdrawn' });
@@ -284,3 +291,4 @@ function cancelledBy({ consent }: CancelRequest): Ending {
 }
 
 const ledgerLost: Ending = { outcome: 'binding_lost', reason: 'ledger_lost' };
+const connectionLost: Ending = { outcome: 'binding_lost', reason: 'connection_lost' };

@@ -14,12 +14,15 @@ import {
 } from '@temporalio/workflow';
 import type { BegunLeg, LegInput } from '../activities/contract.js';
 import type { LegReport } from '../domain/call.js';
+import { outcomeOfUntaken, queueBudgetMs } from './connection.js';
 import type { Inbox } from './inbox.js';
 import { legProxy, resolveLeg } from './proxies.js';
 
 /** @param callDeadlineAt how long the leg may wait for a worker */
 export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
-  const { sendLeg } = legProxy(legsQueue(), input.call.policy.legDeadlineMs, callDeadlineAt - Date.now());
+  const { call, connection } = input;
+  const budgetMs = queueBudgetMs(connection, callDeadlineAt - Date.now());
+  const { sendLeg } = legProxy(connection?.queue ?? legsQueue(), call.policy.legDeadlineMs, budgetMs);
   // A cancelled call takes back a leg that no worker has begun; one on the wire is left to finish, so that its outcome is known.
   const scope = new CancellationScope();
   const sent = scope.run(() => sendLeg(input));
@@ -28,7 +31,7 @@ export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number
   try {
     return await sent;
   } catch (error) {
-    if (neverStarted(error)) return { outcome: { is: 'never_sent', proof: 'activity_never_started' } };
+    if (neverStarted(error)) return { outcome: outcomeOfUntaken(Date.now() < callDeadlineAt ? connection : undefined, error) };
     return await resolve({ ...input, ...begunEvidence(error) });
   } finally {
     watch.cancel();

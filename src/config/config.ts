@@ -46,6 +46,8 @@ export class Config {
   /** In the API only: a worker meets no tokens. */
   readonly auth?: AuthConfig;
   readonly logLevel!: LogLevel;
+  /** How long a parked call may hear nothing of the worker that holds its live connection, before the connection counts as lost. */
+  readonly connectionLeaseMs!: number;
   /** How long closed invocations stay readable. */
   readonly retentionMs!: number;
   /** How long audit entries and receipts are kept. */
@@ -128,6 +130,7 @@ function readAll(process: ProcessName, reader: Reader): Fields {
     receiptKey: reader.secret('PARLEY_RECEIPT_KEY', 'a private Ed25519 JWK as JSON, with a "kid"'),
     ...(auth === undefined ? {} : { auth }),
     logLevel: reader.oneOf('PARLEY_LOG_LEVEL', logLevels, 'info'),
+    connectionLeaseMs: reader.durationMs('PARLEY_CONNECTION_LEASE', 'PT30S', Infinity, 1_000),
     retentionMs,
     auditRetentionMs,
     reconcile: {
@@ -219,9 +222,10 @@ class Reader {
     return choice ?? fallback;
   }
 
-  durationMs(name: string, fallback: string, mostMs = Infinity): number {
+  durationMs(name: string, fallback: string, mostMs = Infinity, leastMs = 0): number {
     const ms = parseDurationMs(this.text(name, fallback));
-    if (ms === undefined) this.complain(name, `expected an ISO 8601 duration such as ${fallback}`);
+    const least = leastMs === 0 ? '' : `, at least ${leastMs / 1_000} s`;
+    if (ms === undefined || ms < leastMs) this.complain(name, `expected an ISO 8601 duration such as ${fallback}${least}`);
     else if (ms > mostMs) this.complain(name, `expected at most ${mostMs / 1000} seconds`);
     return ms ?? 0;
   }

@@ -10,7 +10,7 @@ import { bodyDigestOf } from '../http/repeatable-replies.js';
 import { Catalog, CatalogFault } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from '../servers/credentials.js';
-import { Registry, type ServerEntry } from '../servers/registry.js';
+import { type HttpServerEntry, Registry, type ServerEntry } from '../servers/registry.js';
 import type { StartBody } from './invocations.contract.js';
 
 export interface AdmittedCall {
@@ -48,7 +48,8 @@ export class Admission {
     const paramsDigest = bodyDigestOf(body.params, '/params');
     const bytes = Buffer.byteLength(JSON.stringify(body.params));
     if (bytes > server.policy.maxArgumentsBytes) throw new Problem('arguments_too_large');
-    if (body.method === 'tools/call') await this.requireTool(server, body.params.name);
+    // A program is started by workers alone, so whether it has the tool is theirs to judge.
+    if (body.method === 'tools/call' && server.transport !== 'stdio') await this.requireTool(server, body.params.name);
 
     const { method, params } = body;
     return {
@@ -62,7 +63,7 @@ export class Admission {
     };
   }
 
-  private async requireTool(server: ServerEntry, name: string): Promise<void> {
+  private async requireTool(server: HttpServerEntry, name: string): Promise<void> {
     const patience = new AbortController();
     const late = sleep(catalogPatienceMs, true, { signal: patience.signal }).catch(() => true);
     const mayExist = await Promise.race([this.mayExist(server, name), late]);
@@ -71,7 +72,7 @@ export class Admission {
   }
 
   /** @returns true also when the server cannot be asked right now: it may be back in a moment, so that is the worker's to judge */
-  private async mayExist(server: ServerEntry, name: string): Promise<boolean> {
+  private async mayExist(server: HttpServerEntry, name: string): Promise<boolean> {
     try {
       return (await this.offers(server, name, catalogAgeMs)) || (await this.offers(server, name, refreshedCatalogAgeMs));
     } catch (error) {
@@ -80,7 +81,7 @@ export class Admission {
     }
   }
 
-  private async offers(server: ServerEntry, name: string, maxAgeMs: number): Promise<boolean> {
+  private async offers(server: HttpServerEntry, name: string, maxAgeMs: number): Promise<boolean> {
     const { tools } = await this.catalog.describe(await endpointOf(server), maxAgeMs);
     return tools.has(name);
   }

@@ -1,6 +1,12 @@
 /** Asks a server for its description: `server/discover` if need be, then every page of `tools/list`, within bounds of time and size. */
 
-import { Client, StreamableHTTPClientTransport, type DiscoverResult, type Tool } from '@modelcontextprotocol/client';
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type DiscoverResult,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import { CatalogFault } from './catalog-fault.js';
 import { clientInfo } from './client-info.js';
@@ -10,10 +16,10 @@ import { toolDigest } from './tool-definition.js';
 
 const maxPages = 50;
 /** Of all responses together: a list of tools is words and schemas, and is held in memory. */
-const maxTotalBytes = 8 * 1024 * 1024;
+export const maxCatalogBytes = 8 * 1024 * 1024;
 /** For all requests together; it delays a leg and is not counted in the leg's own deadline. */
-const deadlineMs = 15_000;
-const revision = '2026-07-28';
+export const catalogDeadlineMs = 15_000;
+export const revision = '2026-07-28';
 
 /** What happened on HTTP's level; the SDK's errors do not tell it reliably. */
 interface HttpFacts {
@@ -31,17 +37,33 @@ export async function readCatalog(
   endpoint: ServerEndpoint,
   known: DiscoverResult | undefined,
 ): Promise<{ discover: DiscoverResult; tools: Map<string, Tool> }> {
-  const facts: HttpFacts = { bytesLeft: maxTotalBytes };
+  const facts: HttpFacts = { bytesLeft: maxCatalogBytes };
+  const deadline = AbortSignal.timeout(catalogDeadlineMs);
+  try {
+    return await describeOver(transportTo(agent, endpoint, facts), known, deadline);
+  } catch (error) {
+    throw error instanceof CatalogFault ? error : faultOf(endpoint, facts, deadline);
+  }
+}
+
+/**
+ * @param transport closed when this is over
+ * @throws {CatalogFault} when the server contradicts itself; what the SDK throws when it gives no usable answer
+ */
+export async function describeOver(
+  transport: Transport,
+  known: DiscoverResult | undefined,
+  deadline: AbortSignal,
+): Promise<{ discover: DiscoverResult; tools: Map<string, Tool> }> {
   const client = new Client(clientInfo, {
     // Nothing that is asked here may ask back; the SDK would try again with the server's state.
     inputRequired: { autoFulfill: false },
     listMaxPages: maxPages,
     versionNegotiation: { mode: { pin: revision } },
   });
-  const deadline = AbortSignal.timeout(deadlineMs);
-  const options = { timeout: deadlineMs, signal: deadline };
+  const options = { timeout: catalogDeadlineMs, signal: deadline };
   try {
-    await client.connect(transportTo(agent, endpoint, facts), {
+    await client.connect(transport, {
       ...options,
       ...(known !== undefined && { prior: { kind: 'modern', discover: known } as const }),
     });
@@ -49,8 +71,6 @@ export async function readCatalog(
     if (discover === undefined) throw new Error('not discovered');
     const { tools } = await client.listTools(undefined, { ...options, cacheMode: 'bypass' });
     return { discover, tools: byName(tools) };
-  } catch (error) {
-    throw error instanceof CatalogFault ? error : faultOf(endpoint, facts, deadline);
   } finally {
     await client.close().catch(() => {});
   }

@@ -4,10 +4,11 @@
  */
 
 import { Client, CLIENT_CAPABILITIES_META_KEY, type CallToolRequest, type DiscoverResult } from '@modelcontextprotocol/client';
-import type { Capabilities, Method } from '../../domain/call.js';
+import type { Capabilities } from '../../domain/call.js';
 import { clientInfo } from './client-info.js';
 import { mcpAgent, ResponseFault } from './http-post.js';
 import { Leg } from './leg.js';
+import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
 import { LegTransport } from './leg-transport.js';
 import type { ToolDefinition } from './tool-definition.js';
@@ -15,25 +16,14 @@ import { WireProof } from './wire-proof.js';
 
 export type { WireOutcome } from './leg-outcome.js';
 
-export interface LegRequest {
+export interface LegRequest extends LegMessage {
   readonly url: string;
   /** Access token, sent as it is. */
   readonly bearer?: string;
-  /** JSON-RPC id, different on every leg of every call. */
-  readonly wireId: string;
-  readonly method: Method;
-  /** Complete: the original params, and on a retry `inputResponses` and `requestState`. */
-  readonly params: Record<string, unknown>;
   /** Of a `tools/call`: says which arguments are mirrored in headers. */
   readonly tool?: ToolDefinition;
   /** The server's answer to `server/discover`, so that no leg has to ask. */
   readonly discover: DiscoverResult;
-  /** Declared for this request alone; replaces whatever `_meta` says. */
-  readonly capabilities: Capabilities;
-  /** From the call of `send` to the last byte of the response. */
-  readonly deadlineMs: number;
-  /** Of the response body. */
-  readonly maxBytes: number;
 }
 
 /** `setTimeout` fires at once past this. */

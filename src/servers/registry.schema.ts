@@ -1,11 +1,12 @@
 /** The shape of parley.servers.yaml. Messages say what is expected and never repeat what was found: it may be a secret. */
 
 import { z } from 'zod';
+import { type CredentialRef, credentialSchema } from './credential.schema.js';
 import { policySchema } from './policy.schema.js';
+import { stdioMembers } from './stdio.schema.js';
 
 const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 const idExpected = 'expected lower-case letters, digits, "-" and "_", at most 64 of them, starting with a letter';
-const credentialExpected = 'expected {env: NAME} or {file: path}, a reference and never the secret itself';
 
 /** Plain http would show the bearer and every answer to the network; only to the own machine is it allowed. */
 const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, context) => {
@@ -18,24 +19,38 @@ const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, conte
   if (url.hash !== '') complain('expected a URL without fragment');
 });
 
-const credentialSchema = z.union(
-  [z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }), z.strictObject({ file: z.string().min(1) })],
-  { error: credentialExpected },
-);
-
-const serverSchema = z.strictObject({
+const common = {
   id: z.string({ error: idExpected }).regex(/^[a-z][a-z0-9_-]{0,63}$/, { error: idExpected }),
   title: z.string({ error: 'expected a name to show to people' }).min(1).max(200),
-  transport: z.literal('streamable-http', { error: 'expected streamable-http' }),
+  policy: policySchema.optional(),
+};
+
+const httpServerSchema = z.strictObject({
+  ...common,
+  transport: z.literal('streamable-http'),
   url: serverUrl,
   credential: credentialSchema.optional(),
-  policy: policySchema.optional(),
 });
 
+const stdioServerSchema = z.strictObject({ ...common, transport: z.literal('stdio'), ...stdioMembers });
+
+const serverSchema = z.discriminatedUnion('transport', [httpServerSchema, stdioServerSchema], {
+  error: (issue) => (issue.code === 'invalid_union' ? 'expected streamable-http or stdio' : 'expected a server'),
+});
+
+/** Every one is a process of its own in every worker that is asked to call it. */
+const maxStdioServers = 16;
+
 export const registrySchema = z.strictObject(
-  { servers: z.array(serverSchema, { error: 'expected a list of servers' }) },
+  {
+    servers: z
+      .array(serverSchema, { error: 'expected a list of servers' })
+      .refine((servers) => servers.filter(({ transport }) => transport === 'stdio').length <= maxStdioServers, {
+        error: `expected at most ${maxStdioServers} servers of transport stdio`,
+      }),
+  },
   { error: (issue) => (issue.code === 'invalid_type' ? 'expected "servers:" and a list under it' : undefined) },
 );
 
-export type CredentialRef = z.output<typeof credentialSchema>;
+export type { CredentialRef };
 export type WrittenServer = z.output<typeof serverSchema>;

@@ -87,7 +87,7 @@ describe('Registry', () => {
   });
 
   it.each(['http://localhost:7400/mcp', 'http://127.0.0.1:7400/mcp', 'http://[::1]:7400/mcp'])('allows %s', (url) =>
-    expect(parse(good.replace('https://mcp.example.com/mcp', url)).get('deploys')?.url).toBe(url),
+    expect(parse(good.replace('https://mcp.example.com/mcp', url)).get('deploys')).toMatchObject({ url }),
   );
 
   it('refuses a secret in place of its reference, and does not print it', () => {
@@ -112,7 +112,9 @@ describe('Registry', () => {
   });
 
   it('refuses a transport it does not speak', () => {
-    expect(complaintsOf(one('    transport: stdio'))).toEqual([`${file}:5: servers[0].transport: expected streamable-http`]);
+    expect(complaintsOf(one('    transport: sse'))).toEqual([
+      `${file}:5: servers[0].transport: expected streamable-http or stdio`,
+    ]);
   });
 
   it('says that a file cannot be read', async () => {

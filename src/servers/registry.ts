@@ -4,25 +4,46 @@
  */
 
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { digestOf } from '../../domain/digest.js';
 import type { Policy } from '../../domain/policy.js';
 import { policyOf } from './policy.schema.js';
 import { type CredentialRef, type WrittenServer, registrySchema } from './registry.schema.js';
+import type { WrittenEnvironment } from './stdio.schema.js';
 import { type Complaint, YamlSource } from './yaml-source.js';
 
-export interface ServerEntry {
+interface Registered {
   readonly id: string;
   /** The registry's own words for people, unlike the title a server gives itself. */
   readonly title: string;
-  readonly transport: 'streamable-http';
-  readonly url: string;
+  /** Where it is, for people. */
   readonly origin: string;
-  readonly credential?: CredentialRef;
   readonly policy: Policy;
   readonly policyDigest: string;
-  /** Of id, transport, URL and credential reference: what a call is bound to. The secret itself may change, the title too. */
+  /**
+   * Of id, transport, URL or command line, and references to secrets: what a call is bound to. A secret itself may change, the title
+   * too.
+   */
   readonly digest: string;
 }
+
+export interface HttpServerEntry extends Registered {
+  readonly transport: 'streamable-http';
+  readonly url: string;
+  readonly credential?: CredentialRef;
+}
+
+/** A program that a worker starts and speaks to over its standard input and output. */
+export interface StdioServerEntry extends Registered {
+  readonly transport: 'stdio';
+  readonly command: string;
+  readonly args: readonly string[];
+  /** The child's environment beyond the little it inherits: texts, and references to secrets. */
+  readonly env: WrittenEnvironment;
+  readonly cwd?: string;
+}
+
+export type ServerEntry = HttpServerEntry | StdioServerEntry;
 
 export class Registry {
   private readonly entries: ReadonlyMap<string, ServerEntry>;
@@ -76,17 +97,17 @@ export class RegistryFault extends Error {
   }
 }
 
-function entryOf({ policy: written, credential, ...server }: WrittenServer): ServerEntry {
-  const policy = policyOf(written);
-  const reference = credential === undefined ? {} : { credential };
-  return {
-    ...server,
-    ...reference,
-    origin: new URL(server.url).origin,
-    policy,
-    policyDigest: digestOf(policy),
-    digest: digestOf({ id: server.id, transport: server.transport, url: server.url, ...reference }),
-  };
+function entryOf(written: WrittenServer): ServerEntry {
+  const policy = policyOf(written.policy);
+  const policies = { policy, policyDigest: digestOf(policy) };
+  if (written.transport === 'stdio') {
+    const { policy: _, title, ...bound } = written;
+    // Arguments and environment may hold what is not for everyone's eyes; the program's name says enough.
+    return { ...bound, title, ...policies, origin: `stdio:${basename(written.command)}`, digest: digestOf(bound) };
+  }
+  const { policy: _, title, credential, ...rest } = written;
+  const bound = { ...rest, ...(credential !== undefined && { credential }) };
+  return { ...bound, title, ...policies, origin: new URL(written.url).origin, digest: digestOf(bound) };
 }
 
 interface Issue {

@@ -9,7 +9,7 @@ export const ServerPage = z
         .object({
           id: z.string(),
           title: z.string(),
-          transport: z.literal('streamable-http'),
+          transport: z.enum(['streamable-http', 'stdio']),
           origin: z.string(),
         })
         .meta({ id: 'Server' }),

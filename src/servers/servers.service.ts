@@ -4,7 +4,8 @@ import { Injectable } from '@nestjs/common';
 import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from './credentials.js';
-import { Registry, type ServerEntry } from './registry.js';
+import { type PublishedTools, ToolLists } from './published-tools.js';
+import { type HttpServerEntry, Registry, type ServerEntry } from './registry.js';
 import type { ServerPage, ToolPage } from './servers.contract.js';
 
 /** Somebody who looks at a list of tools can live with one this old; a leg looks for itself. */
@@ -16,6 +17,7 @@ export class Servers {
   constructor(
     private readonly registry: Registry,
     private readonly catalog: Catalog,
+    private readonly toolLists: ToolLists,
   ) {}
 
   list(): ServerPage {
@@ -26,12 +28,19 @@ export class Servers {
   async tools(id: string): Promise<ToolPage> {
     const entry = this.registry.get(id);
     if (entry === undefined) throw new Problem('server_absent');
-    const { tools, fetchedAt } = await this.describe(entry);
+    const { tools, fetchedAt } = await (entry.transport === 'stdio' ? this.published(entry) : this.describe(entry));
     const items = [...tools.values()].map((tool) => ({ ...tool, digest: toolDigest(tool) }));
     return { server: id, fetchedAt: new Date(fetchedAt).toISOString(), items };
   }
 
-  private async describe(entry: ServerEntry) {
+  /** Only workers start programs: until one has, there is nothing to show. */
+  private async published(entry: ServerEntry): Promise<PublishedTools> {
+    const published = await this.toolLists.find(entry.digest);
+    if (published === undefined) throw new Problem('server_unavailable', { detail: 'not_asked_yet', retryAfterSeconds });
+    return published;
+  }
+
+  private async describe(entry: HttpServerEntry) {
     try {
       return await this.catalog.describe(await endpointOf(entry), catalogAgeMs);
     } catch (error) {

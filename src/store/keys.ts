@@ -103,6 +103,11 @@ export class Keys {
     return this.key('suspicions');
   }
 
+  /** String: JSON, the tools of a server that only workers can ask. */
+  tools(serverDigest: string): string {
+    return this.key('tools', serverDigest);
+  }
+
   private key(...parts: string[]): string {
     return [this.prefix, ...parts.map(encodeURIComponent)].join(':');
   }

@@ -1,11 +1,11 @@
 /**
- * The two Temporal workers of a worker process: one for workflows and the small steps around a leg, one for legs alone, so that slow
- * MCP servers never hold up anybody's closing.
+ * The Temporal workers of a worker process: one for workflows and the small steps around a leg, one for legs alone, so that slow MCP servers
+ * never hold up anybody's closing; and one for the legs that only this process can send, over the live connections that it holds.
  */
 
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { resolve } from 'node:path';
-import type { CallActivities, LegActivities } from '../../activities/contract.js';
+import type { CallActivities, ConnectionActivities, LegActivities } from '../../activities/contract.js';
 import type { Config } from '../config/config.js';
 import type { KeyRingCodec } from '../crypto/codec.js';
 import { dataConverterFor } from '../crypto/data-converter.js';
@@ -13,6 +13,8 @@ import { dataConverterFor } from '../crypto/data-converter.js';
 /** Requests to MCP servers at once, per process. */
 const maxLegs = 100;
 const beatThrottleMs = 300;
+/** Legs over live connections, and the calls parked on them (`maxHolds`), at once. */
+const maxOwn = 1_000;
 /** A parked call needs no memory: about 1 MB each, and waking one replays some twenty events. */
 const maxCachedWorkflows = 300;
 /** A leg on the wire at shutdown is waited for: cutting it off would make its outcome unknown. */
@@ -25,13 +27,26 @@ const stickyMs = 5_000;
 
 const workflowBundle = { codePath: resolve(import.meta.dirname, '../../workflow-bundle.js') };
 
+/** What this process alone does, on a queue of its own. */
+export interface OwnQueue {
+  readonly name: string;
+  readonly activities: ConnectionActivities;
+}
+
 export class TemporalWorkers {
   private constructor(
     private readonly connection: NativeConnection,
     private readonly workers: readonly Worker[],
   ) {}
 
-  static async create(config: Config, codec: KeyRingCodec, calls: CallActivities, legs: LegActivities): Promise<TemporalWorkers> {
+  /** @param own absent where no connection is ever held */
+  static async create(
+    config: Config,
+    codec: KeyRingCodec,
+    calls: CallActivities,
+    legs: LegActivities,
+    own?: OwnQueue,
+  ): Promise<TemporalWorkers> {
     const { address, namespace, callsQueue, legsQueue } = config.temporal;
     const connection = await NativeConnection.connect({ address });
     const common: Partial<WorkerOptions> = {
@@ -59,6 +74,17 @@ export class TemporalWorkers {
           // That a leg is begun must be known soon: by default a beat is held back for most of the heartbeat timeout.
           maxHeartbeatThrottleInterval: beatThrottleMs,
         }),
+        ...(own === undefined
+          ? []
+          : [
+              Worker.create({
+                ...common,
+                taskQueue: own.name,
+                activities: { ...methodsOf(legs), ...methodsOf(own.activities) },
+                maxConcurrentActivityTaskExecutions: maxOwn,
+                maxHeartbeatThrottleInterval: beatThrottleMs,
+              }),
+            ]),
       ]);
       return new TemporalWorkers(connection, workers);
     } catch (error) {
@@ -67,7 +93,7 @@ export class TemporalWorkers {
     }
   }
 
-  /** Runs until {@link shutdown} has drained both, then closes the connection. Rejects if a worker dies. */
+  /** Runs until {@link shutdown} has drained all of them, then closes the connection. Rejects if a worker dies. */
   async run(): Promise<void> {
     try {
       await Promise.all(

@@ -1,5 +1,6 @@
 /** The worker process: the activities, made of what the core provides. */
 
+import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { CallSteps } from '../../activities/call-steps.js';
 import { LegPlanner } from '../../activities/leg-planner.js';
@@ -12,18 +13,37 @@ import { Receipts } from '../crypto/receipts.js';
 import { Sealer } from '../crypto/sealer.js';
 import { Holds } from '../holds/holds.js';
 import { Ledger } from '../ledger/ledger.js';
-import type { Log } from '../log/log.js';
+import { Log } from '../log/log.js';
 import { Catalog } from '../mcp/catalog.js';
 import { LegSender } from '../mcp/leg-sender.js';
+import { LiveConnections } from '../mcp/live-connections.js';
 import { Records } from '../records/records.js';
+import { ToolLists } from '../servers/published-tools.js';
 import { Registry } from '../servers/registry.js';
 import { ReconcileModule } from '../reconcile/reconcile.module.js';
 import { Temporal } from '../temporal/temporal.js';
 import { TemporalModule } from '../temporal/temporal.module.js';
 
+/** Of the slots of a worker's own queue, the rest is for legs. */
+const maxHolds = 900;
+
+const connections = {
+  provide: LiveConnections,
+  inject: [Config, ToolLists, Log],
+  useFactory: ({ temporal, connectionLeaseMs }: Config, lists: ToolLists, log: Log) =>
+    new LiveConnections({
+      queue: `${temporal.legsQueue}-${randomUUID()}`,
+      leaseMs: connectionLeaseMs,
+      maxHolds,
+      onDescribed: (server, description) =>
+        void lists.publish(server, description).catch((err: unknown) => log.warn({ event: 'tools_unpublished', err })),
+      log,
+    }),
+};
+
 const planner = {
   provide: LegPlanner,
-  inject: [Registry, Catalog, Sealer, Receipts, Holds],
+  inject: [Registry, Catalog, Sealer, Receipts, Holds, LiveConnections],
   useFactory: (...deps: ConstructorParameters<typeof LegPlanner>) => new LegPlanner(...deps),
 };
 
@@ -54,7 +74,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [CoreModule.with(config, log), TemporalModule, ReconcileModule],
-      providers: [{ provide: LegSender, useFactory: () => new LegSender() }, planner, reader, sendLeg, steps],
+      providers: [{ provide: LegSender, useFactory: () => new LegSender() }, connections, planner, reader, sendLeg, steps],
     };
   }
 }

@@ -23,9 +23,15 @@ export type WrittenPolicy = Readonly<Record<string, unknown>>;
 
 export interface WrittenServer {
   readonly id: string;
-  readonly url: string;
   readonly title?: string;
+  /** Of a server of transport streamable-http, which is the default. */
+  readonly url?: string;
   readonly credential?: { readonly env: string } | { readonly file: string };
+  /** Of a server of transport stdio. */
+  readonly transport?: 'stdio';
+  readonly command?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string | { readonly env: string }>>;
   readonly policy?: WrittenPolicy;
 }
 
@@ -139,7 +145,7 @@ export class Parley {
   async register(servers: readonly WrittenServer[], policy: WrittenPolicy = {}): Promise<void> {
     const complete = [{ id: 'example', url: this.example.url }, ...servers].map((server: WrittenServer) => ({
       title: `Server ${server.id}`,
-      transport: 'streamable-http',
+      transport: 'streamable-http' as const,
       ...server,
       policy: { ...quickPolicy, ...policy, ...server.policy },
     }));

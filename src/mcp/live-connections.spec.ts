@@ -1,0 +1,183 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { until } from '../../tools/until.js';
+import { root } from '../../tools/root.js';
+import { LiveConnections } from './live-connections.js';
+import type { LiveConnection } from './live-connection.js';
+import type { ServerProgram } from './server-program.js';
+
+const script = join(root, 'test/harness/hostile-stdio.mjs');
+const logged: object[] = [];
+const open: LiveConnections[] = [];
+
+function connections(maxHolds = 10): LiveConnections {
+  const log = { info: (fields: object) => void logged.push(fields) };
+  const made = new LiveConnections({ queue: 'q', leaseMs: 1_000, maxHolds, onDescribed: () => undefined, log });
+  open.push(made);
+  return made;
+}
+
+function hostile(behaviour: string, more: Partial<ServerProgram> = {}, file?: string): ServerProgram {
+  const args = [script, behaviour, ...(file === undefined ? [] : [file])];
+  return { id: 'hostile', key: 'k', command: process.execPath, args, env: {}, maxResultBytes: 100_000, ...more };
+}
+
+function leg(connection: LiveConnection, wireId = 'inv_1.1', deadlineMs = 20_000) {
+  const params = { name: 'go', arguments: {} };
+  const capabilities = { elicitation: { form: {} } };
+  return connection.send({ wireId, method: 'tools/call', params, capabilities, deadlineMs, maxBytes: 100_000 });
+}
+
+const saying = (text: string) => ({ is: 'answered', result: { content: [{ type: 'text', text }] } });
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close()));
+  logged.splice(0);
+});
+
+async function opened(behaviour: string, more: Partial<ServerProgram> = {}): Promise<LiveConnection> {
+  const connection = connections().open(hostile(behaviour, more));
+  await connection.describe(0);
+  return connection;
+}
+
+describe('a live connection', () => {
+  it.each([
+    ['prints garbage', 'fine'],
+    ['answers foreign ids', 'own'],
+    ['asks of its own accord', 'fine'],
+  ])('takes the answer of a program that %s', async (behaviour, text) => {
+    const connection = await opened(behaviour);
+    expect(await leg(connection)).toMatchObject(saying(text));
+    // What came beside it does not stand in the way of the next leg.
+    expect(await leg(connection, 'inv_1.2')).toMatchObject(saying(text));
+    expect(connection.isOpen).toBe(true);
+  });
+
+  it.each([
+    ['prints without a newline', 'output_too_large'],
+    ['prints garbage without end', 'output_invalid'],
+    ['notifies without end', 'output_invalid'],
+    ['ends on the wire', 'process_ended'],
+  ])('ends a program that %s, and its leg is unknown', async (behaviour, why) => {
+    const connection = await opened(behaviour);
+    expect(await leg(connection)).toEqual({ is: 'unknown', reason: 'connection_lost' });
+    expect(await connection.ended).toBe(why);
+    await connection.gone;
+    expect(connection.isOpen).toBe(false);
+    expect(await leg(connection, 'inv_1.2')).toEqual({ is: 'never_sent', proof: 'connection_lost' });
+  });
+
+  it('does not take an answer that is larger than the call allows, and goes on', async () => {
+    const connection = await opened('answers in a giant line');
+    expect(await leg(connection)).toEqual({ is: 'unknown', reason: 'response_too_large' });
+    expect(connection.isOpen).toBe(true);
+  });
+
+  it('waits for the own id until the deadline', async () => {
+    const connection = await opened('answers foreign ids alone');
+    expect(await leg(connection, 'inv_1.1', 300)).toEqual({ is: 'unknown', reason: 'deadline' });
+    expect(connection.isOpen).toBe(true);
+  });
+
+  it('gives the program its own environment and nothing of this one', async () => {
+    const connection = await opened('names its environment', { env: { WORD: 'given' } });
+    const outcome = (await leg(connection)) as unknown as { result: { content: { text: string }[] } };
+    const names = Object.entries(JSON.parse(outcome.result.content[0]?.text ?? '{}'));
+    // A shell adds these to what it runs.
+    expect(names.filter(([name]) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))).toEqual([['WORD', 'given']]);
+  });
+
+  it.each([
+    ['ends at once', hostile('exits at once')],
+    ['is not there', hostile('', { command: '/does/not/exist' })],
+    ['has no folder', hostile('', { cwd: '/does/not/exist' })],
+    ['says nothing of MCP', hostile('', { command: '/bin/echo', args: ['hello'] })],
+  ])('cannot be had of a program that %s', async (_what, program) => {
+    const connection = connections().open(program);
+    await expect(connection.describe(0)).rejects.toMatchObject({ name: 'CatalogFault', code: 'unreachable' });
+    await connection.gone;
+    expect(connection.isOpen).toBe(false);
+  });
+
+  it('ends a program that takes no hint, and what it has started', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-stdio-'));
+    try {
+      const file = join(dir, 'pids');
+      const live = connections();
+      const connection = live.open(hostile('outlives its worker', {}, file));
+      await connection.describe(0);
+      const pids = await until(async () => {
+        const lines = (await readFile(file, 'utf8')).trim().split('\n').map(Number);
+        return lines.length === 2 ? lines : undefined;
+      });
+      expect(pids.map(isRunning)).toEqual([true, true]);
+      await live.close();
+      await until(() => (pids.some(isRunning) ? undefined : true));
+      expect(logged).toContainEqual(expect.objectContaining({ event: 'connection_lost', why: 'stopped', signal: 'SIGKILL' }));
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+});
+
+describe('live connections', () => {
+  it('share one process, and start another only a while after it has ended', async () => {
+    const live = connections();
+    const program = hostile('prints garbage');
+    const first = live.open(program);
+    expect(live.open(program)).toBe(first);
+    expect(live.find(program.key, first.generation)).toBe(first);
+    first.stop();
+    await first.gone;
+    expect(live.find(program.key, first.generation)).toBeUndefined();
+    const second = await until(async () => {
+      try {
+        return live.open(program);
+      } catch {
+        return undefined;
+      }
+    });
+    expect(second.generation).not.toBe(first.generation);
+    expect(live.find(program.key, first.generation)).toBeUndefined();
+  });
+
+  it('do not start a program again as fast as it ends', async () => {
+    const live = connections();
+    const first = live.open(hostile('exits at once'));
+    first.stop();
+    expect(() => live.open(hostile('exits at once'))).toThrow('not started again yet');
+  });
+
+  it('are held until the process ends, the watch is called off, or the worker stops', async () => {
+    const live = connections(2);
+    const connection = live.open(hostile('prints garbage'));
+    const never = new AbortController();
+    const calledOff = new AbortController();
+    const ends: string[] = [];
+    const hold = (name: string, signal: AbortSignal) => live.hold(connection.generation, signal).then(() => ends.push(name));
+    const holds = [hold('called off', calledOff.signal), hold('process', never.signal)];
+    expect(() => live.open(hostile('prints garbage'))).toThrow('too many calls are parked');
+    calledOff.abort();
+    await holds[0];
+    expect(ends).toEqual(['called off']);
+    connection.stop();
+    await Promise.all(holds);
+    await hold('gone before', never.signal);
+    expect(ends).toEqual(['called off', 'process', 'gone before']);
+    live.release();
+    expect(() => live.open(hostile('prints garbage'))).toThrow('the worker is stopping');
+  });
+});
+
+/** A process that has ended and was not collected by its parent yet does not run either. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

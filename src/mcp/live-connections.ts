@@ -1,0 +1,118 @@
+/**
+ * The live connections that this worker holds: one process per registered stdio server, started when a call needs it and kept for as long as
+ * the worker lives. Another worker holds others: a call goes on where it was asked.
+ */
+
+import type { ServerDescription } from './catalog.js';
+import { CatalogFault } from './catalog-fault.js';
+import { LiveConnection } from './live-connection.js';
+import type { ServerProgram } from './server-program.js';
+
+/** A program that ends at once must not be started as fast as calls come in. */
+const restartPauseMs = 1_000;
+/** Processes at once; the registry allows fewer servers, the rest is for those on their way out. */
+const maxProcesses = 32;
+
+export interface LiveConnectionsOptions {
+  /** This worker's own queue: who polls it holds the connections. */
+  readonly queue: string;
+  /** How long a call may hear nothing of this worker before its connection counts as lost. */
+  readonly leaseMs: number;
+  /** Parked calls at once: each takes a slot of the own queue. */
+  readonly maxHolds: number;
+  /** Told what a server says of itself, each time it was asked. */
+  readonly onDescribed: (key: string, description: ServerDescription) => void;
+  readonly log: { info(fields: object, message: string): void };
+}
+
+export class LiveConnections {
+  readonly #options: LiveConnectionsOptions;
+  readonly #current = new Map<string, LiveConnection>();
+  readonly #processes = new Set<LiveConnection>();
+  readonly #startedAt = new Map<string, number>();
+  /** Of every hold: what ends it. */
+  readonly #holds = new Set<() => void>();
+  #isStopping = false;
+
+  constructor(options: LiveConnectionsOptions) {
+    this.#options = options;
+  }
+
+  get queue(): string {
+    return this.#options.queue;
+  }
+
+  /**
+   * The connection that a new call uses; starts the program if need be.
+   *
+   * @throws {CatalogFault} `unreachable` when this worker can have none now
+   */
+  open(program: ServerProgram): LiveConnection {
+    if (this.#isStopping) throw unreachable(program, 'the worker is stopping');
+    if (this.#holds.size >= this.#options.maxHolds) throw unreachable(program, 'too many calls are parked on this worker');
+    const current = this.#current.get(program.key);
+    if (current?.isOpen === true) return current;
+    const startedAt = this.#startedAt.get(program.key) ?? -Infinity;
+    if (performance.now() - startedAt < restartPauseMs)
+      throw unreachable(program, 'the process has ended and is not started again yet');
+    if (this.#processes.size >= maxProcesses) throw unreachable(program, 'too many processes');
+    return this.#start(program);
+  }
+
+  /** The connection of a call under way, or undefined when it is gone, whatever took its place. */
+  find(key: string, generation: string): LiveConnection | undefined {
+    const current = this.#current.get(key);
+    return current?.generation === generation && current.isOpen ? current : undefined;
+  }
+
+  /** Resolves when the connection is lost, or this worker stops, or `signal` is aborted. */
+  async hold(generation: string, signal: AbortSignal): Promise<void> {
+    const connection = [...this.#current.values()].find((each) => each.generation === generation);
+    if (connection === undefined || !connection.isOpen || signal.aborted || this.#isStopping) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        unwatch();
+        this.#holds.delete(end);
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const unwatch = connection.watch(end);
+      this.#holds.add(end);
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+
+  /** No call is parked here any more and none begins; legs under way may still end. */
+  release(): void {
+    this.#isStopping = true;
+    for (const end of this.#holds) end();
+  }
+
+  /** Ends every process, and waits for that. */
+  async close(): Promise<void> {
+    this.release();
+    for (const connection of this.#processes) connection.stop();
+    await Promise.all([...this.#processes].map(({ gone }) => gone));
+  }
+
+  #start(program: ServerProgram): LiveConnection {
+    const { queue, leaseMs, log } = this.#options;
+    const onDescribed = (description: ServerDescription) => this.#options.onDescribed(program.key, description);
+    const connection = new LiveConnection(program, { queue, leaseMs }, onDescribed);
+    const { generation, pid } = connection;
+    const about = { server: program.id, generation, pid };
+    this.#current.set(program.key, connection);
+    this.#processes.add(connection);
+    this.#startedAt.set(program.key, performance.now());
+    log.info({ event: 'connection_opened', ...about }, 'server process started');
+    void Promise.all([connection.ended, connection.gone]).then(([why, exit]) => {
+      this.#processes.delete(connection);
+      log.info({ event: 'connection_lost', ...about, why, ...exit }, 'server process ended');
+    });
+    return connection;
+  }
+}
+
+function unreachable({ id }: ServerProgram, why: string): CatalogFault {
+  return new CatalogFault('unreachable', `server ${id}: ${why}`);
+}
