@@ -18,7 +18,7 @@ export interface LegInput {
   readonly toolDigest?: string;
   /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
   readonly ledgerClock?: number;
-  /** The one that leg 1 went over; absent where there is none to keep. */
+  /** The one over which the server first asked; absent before that, and where there is none to keep. */
   readonly connection?: BoundConnection;
   /** The round this leg answers; absent on leg 1. */
   readonly round?: OpenableRound;

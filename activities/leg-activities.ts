@@ -46,7 +46,7 @@ export function connectionActivities(connections: LiveConnections): ConnectionAc
       const context = Context.current();
       const beat = setInterval(() => context.heartbeat(), leaseMs / beatsPerLease);
       try {
-        await connections.hold(generation, context.cancellationSignal);
+        await connections.whileOpen(generation, context.cancellationSignal);
       } finally {
         clearInterval(beat);
       }

@@ -121,7 +121,7 @@ export interface BoundConnection {
   readonly leaseMs: number;
 }
 
-/** What `sendLeg` reports. Tool digest and connection are bound on leg 1; every later leg must find them as they were. */
+/** What `sendLeg` reports. Tool digest and connection are bound by the first leg that the server took, and compared on every later one. */
 export interface LegReport {
   readonly outcome: LegOutcome;
   readonly toolDigest?: string;

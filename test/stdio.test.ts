@@ -173,6 +173,21 @@ describe('a program that misbehaves', () => {
   }, 90_000);
 });
 
+describe('a program that takes no hint', () => {
+  it('does not outlive a worker that is killed, nor does what it has started', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'parley-stdio-'));
+    undo.push(() => rm(dir, { recursive: true }));
+    const file = join(dir, 'pids');
+    const deaf = program('deaf', [join(root, 'test/harness/hostile-stdio.mjs'), 'outlives its worker', file]);
+    const parley = await undo.parleyOf({ servers: [deaf] });
+    expect(await outcome(parley, await start(parley, { server: 'deaf', tool: 'go' }))).toMatchObject({ outcome: 'completed' });
+    const pids = (await readFile(file, 'utf8')).trim().split('\n').map(Number);
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    await parley.process('worker').kill();
+    await until(() => !pids.some(isRunning));
+  }, 60_000);
+});
+
 interface Effect {
   readonly tool: string;
   readonly title: string;

@@ -12,9 +12,9 @@ const script = join(root, 'test/harness/hostile-stdio.mjs');
 const logged: object[] = [];
 const open: LiveConnections[] = [];
 
-function connections(maxHolds = 10): LiveConnections {
+function connections(maxParked = 10): LiveConnections {
   const log = { info: (fields: object) => void logged.push(fields) };
-  const made = new LiveConnections({ queue: 'q', leaseMs: 1_000, maxHolds, onDescribed: () => undefined, log });
+  const made = new LiveConnections({ queue: 'q', leaseMs: 1_000, maxParked, onDescribed: () => undefined, log });
   open.push(made);
   return made;
 }
@@ -157,7 +157,7 @@ describe('live connections', () => {
     const never = new AbortController();
     const calledOff = new AbortController();
     const ends: string[] = [];
-    const hold = (name: string, signal: AbortSignal) => live.hold(connection.generation, signal).then(() => ends.push(name));
+    const hold = (name: string, signal: AbortSignal) => live.whileOpen(connection.generation, signal).then(() => ends.push(name));
     const holds = [hold('called off', calledOff.signal), hold('process', never.signal)];
     expect(() => live.open(hostile('prints garbage'))).toThrow('too many calls are parked');
     calledOff.abort();

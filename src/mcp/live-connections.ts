@@ -19,7 +19,7 @@ export interface LiveConnectionsOptions {
   /** How long a call may hear nothing of this worker before its connection counts as lost. */
   readonly leaseMs: number;
   /** Parked calls at once: each takes a slot of the own queue. */
-  readonly maxHolds: number;
+  readonly maxParked: number;
   /** Told what a server says of itself, each time it was asked. */
   readonly onDescribed: (key: string, description: ServerDescription) => void;
   readonly log: { info(fields: object, message: string): void };
@@ -30,8 +30,8 @@ export class LiveConnections {
   readonly #current = new Map<string, LiveConnection>();
   readonly #processes = new Set<LiveConnection>();
   readonly #startedAt = new Map<string, number>();
-  /** Of every hold: what ends it. */
-  readonly #holds = new Set<() => void>();
+  /** Of every parked call: what ends the wait for its connection. */
+  readonly #parked = new Set<() => void>();
   #isStopping = false;
 
   constructor(options: LiveConnectionsOptions) {
@@ -49,7 +49,7 @@ export class LiveConnections {
    */
   open(program: ServerProgram): LiveConnection {
     if (this.#isStopping) throw unreachable(program, 'the worker is stopping');
-    if (this.#holds.size >= this.#options.maxHolds) throw unreachable(program, 'too many calls are parked on this worker');
+    if (this.#parked.size >= this.#options.maxParked) throw unreachable(program, 'too many calls are parked on this worker');
     const current = this.#current.get(program.key);
     if (current?.isOpen === true) return current;
     const startedAt = this.#startedAt.get(program.key) ?? -Infinity;
@@ -66,18 +66,18 @@ export class LiveConnections {
   }
 
   /** Resolves when the connection is lost, or this worker stops, or `signal` is aborted. */
-  async hold(generation: string, signal: AbortSignal): Promise<void> {
+  async whileOpen(generation: string, signal: AbortSignal): Promise<void> {
     const connection = [...this.#current.values()].find((each) => each.generation === generation);
     if (connection === undefined || !connection.isOpen || signal.aborted || this.#isStopping) return;
     await new Promise<void>((resolve) => {
       const end = (): void => {
         unwatch();
-        this.#holds.delete(end);
+        this.#parked.delete(end);
         signal.removeEventListener('abort', end);
         resolve();
       };
       const unwatch = connection.watch(end);
-      this.#holds.add(end);
+      this.#parked.add(end);
       signal.addEventListener('abort', end, { once: true });
     });
   }
@@ -85,7 +85,7 @@ export class LiveConnections {
   /** No call is parked here any more and none begins; legs under way may still end. */
   release(): void {
     this.#isStopping = true;
-    for (const end of this.#holds) end();
+    for (const end of this.#parked) end();
   }
 
   /** Ends every process, and waits for that. */

@@ -13,7 +13,7 @@ import { dataConverterFor } from '../crypto/data-converter.js';
 /** Requests to MCP servers at once, per process. */
 const maxLegs = 100;
 const beatThrottleMs = 300;
-/** Legs over live connections, and the calls parked on them (`maxHolds`), at once. */
+/** Legs over live connections, and the calls parked on them (`maxParked`), at once. */
 const maxOwn = 1_000;
 /** A parked call needs no memory: about 1 MB each, and waking one replays some twenty events. */
 const maxCachedWorkflows = 300;

@@ -25,7 +25,7 @@ import { Temporal } from '../temporal/temporal.js';
 import { TemporalModule } from '../temporal/temporal.module.js';
 
 /** Of the slots of a worker's own queue, the rest is for legs. */
-const maxHolds = 900;
+const maxParked = 900;
 
 const connections = {
   provide: LiveConnections,
@@ -34,7 +34,7 @@ const connections = {
     new LiveConnections({
       queue: `${temporal.legsQueue}-${randomUUID()}`,
       leaseMs: connectionLeaseMs,
-      maxHolds,
+      maxParked,
       onDescribed: (server, description) =>
         void lists.publish(server, description).catch((err: unknown) => log.warn({ event: 'tools_unpublished', err })),
       log,
