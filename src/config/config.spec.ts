@@ -58,6 +58,7 @@ describe('Config', () => {
     ['PARLEY_HTTP_PORT', 'expected a port, 0 to 65535 (0: any free one)'],
     ['PARLEY_LOG_LEVEL', 'expected one of trace, debug, info, warn, error, fatal, silent'],
     ['PARLEY_RETENTION', 'expected an ISO 8601 duration such as P30D'],
+    ['PARLEY_CONNECTION_LEASE', 'expected an ISO 8601 duration such as PT30S, at least 1 s'],
     ['REDIS_URL', 'expected a URL that starts with redis:// or rediss://'],
     ['PARLEY_JWKS_FILE', 'PARLEY_JWKS_URL: set exactly one of it and PARLEY_JWKS_FILE'],
     ['PARLEY_SEAL_KEYS_FILE', 'PARLEY_SEAL_KEYS: set exactly one of it and PARLEY_SEAL_KEYS_FILE'],

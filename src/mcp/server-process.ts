@@ -15,10 +15,10 @@ const graceMs = 1_500;
 const lastOutputMs = 500;
 
 /**
- * The guard reads fd 3, whose other end only the worker holds: its end is the worker's. It ends the group as the worker would have done, the
- * program that took the shell's place included.
+ * The guard reads fd 3, whose other end only the worker holds and never writes to: its end is the worker's. It then ends the group as the worker
+ * would have done, the program that took the shell's place included. It reads by itself, for the child's PATH may lead to no other program.
  */
-const guard = `(trap '' TERM INT HUP; cat <&3; sleep 1; kill -TERM -- -$$; sleep 2; kill -KILL -- -$$) >/dev/null 2>&1 </dev/null &
+const guard = `(trap '' TERM INT HUP; read -r end <&3; sleep 1; kill -s TERM -- -$$; sleep 2; kill -s KILL -- -$$) >/dev/null 2>&1 </dev/null &
 exec "$@" 3<&-`;
 
 export interface ProcessListener {

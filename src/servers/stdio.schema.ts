@@ -17,13 +17,13 @@ function text(expected: string, least: number) {
     .refine((value) => !value.includes('\0'), { error });
 }
 
-const nameExpected = 'expected names of letters, digits and "_"';
+const mapExpected = 'expected a map of names (letters, digits and "_") and values';
 
 const environmentSchema = z
   .record(
-    z.string().regex(variableName, { error: nameExpected }),
+    z.string().regex(variableName),
     z.union([text('a text', 0), credentialSchema], { error: 'expected a text, {env: NAME} or {file: path}' }),
-    { error: 'expected a map of names and values' },
+    { error: mapExpected },
   )
   .refine((variables) => Object.keys(variables).length <= maxVariables, { error: `expected at most ${maxVariables} variables` });
 
