@@ -10,6 +10,7 @@ import { Receipts } from '../src/crypto/receipts.js';
 import { Sealer } from '../src/crypto/sealer.js';
 import { Holds } from '../src/holds/holds.js';
 import { Catalog } from '../src/mcp/catalog.js';
+import { LiveConnections } from '../src/mcp/live-connections.js';
 import { Registry } from '../src/servers/registry.js';
 import { FaultServer } from '../test/harness/fault-server.js';
 import { freshStore, type FreshStore } from '../test/harness/fresh-store.js';
@@ -33,7 +34,9 @@ describe('a leg of a call that was altered between legs', () => {
     );
     const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
     const receipts = await Receipts.fromJwk(JSON.stringify({ ...(await exportJWK(privateKey)), kid: 'r1' }));
-    planner = new LegPlanner(registry, catalog, sealer, receipts, new Holds(store.redis, store.keys));
+    const log = { info: () => undefined };
+    const connections = new LiveConnections({ queue: 'q', leaseMs: 1_000, maxParked: 1, onDescribed: () => undefined, log });
+    planner = new LegPlanner(registry, catalog, sealer, receipts, new Holds(store.redis, store.keys), connections);
     const params = { name: 'deploy', arguments: { environment: 'staging' } };
     const ids = { tenant: 't1', invocation: 'inv_1' as InvocationId };
     call = {
