@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Its output also goes to a file in this folder. */
   readonly logDir?: string;
+  /** A command line that starts the program whose path and arguments follow, such as a shell that limits it. */
+  readonly under?: readonly string[];
 }
 
 export interface TemporalOptions extends ServiceOptions {
@@ -146,7 +148,8 @@ async function programOf(recipe: ProgramRecipe, variable: string, log: Log): Pro
 
 function started(name: string, program: Program, options: ServiceOptions, { args }: Pick<ChildSpec, 'args'>): Child {
   const logFile = options.logDir === undefined ? {} : { logFile: join(options.logDir, `${name}.log`) };
-  return new Child({ name, command: program.path, args, ...logFile });
+  const [command = program.path, ...words] = [...(options.under ?? []), program.path, ...args];
+  return new Child({ name, command, args: words, ...logFile });
 }
 
 async function ready(child: Child, answers: () => Promise<void>): Promise<void> {

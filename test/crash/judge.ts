@@ -1,0 +1,78 @@
+/** What is wrong with a cell: judged by the server's own count, what the API says, and what a person was told. */
+
+import { allowed, mayAskAgain, type Ending, type FaultName } from './allowed.js';
+import type { Given, Seen } from './call.js';
+import { answersOf } from './effect-protocol.js';
+import type { CalledMethod, MomentName } from './moments.js';
+import type { ServerRow } from './rig.js';
+
+export interface Facts {
+  readonly fault: FaultName;
+  readonly moment: MomentName;
+  readonly method: CalledMethod;
+  readonly invocation: string;
+  /** The call as the API showed it last; nothing when it never did. */
+  readonly seen: Seen | undefined;
+  /** Of this call alone. */
+  readonly rows: readonly ServerRow[];
+  readonly given: readonly Given[];
+}
+
+/** Outcomes that say that their last leg was not sent. */
+const unsent = ['unreachable', 'binding_lost', 'refused'];
+
+/** @returns what is wrong, in words; nothing when the cell holds */
+export function wrongWith(facts: Facts): string[] {
+  return [...twice(facts), ...ended(facts), ...denied(facts), ...lostAnswers(facts)];
+}
+
+/** Promise 1. */
+function twice({ rows, invocation }: Facts): string[] {
+  const seen = new Set<string>();
+  return rows.flatMap(({ is, leg, id }) => {
+    const row = `${is} of leg ${leg}`;
+    const isRepeated = seen.has(row);
+    seen.add(row);
+    return [
+      ...(isRepeated ? [`a second ${row}`] : []),
+      ...(id === `${invocation}.${leg}` ? [] : [`leg ${leg} came under a foreign JSON-RPC id`]),
+    ];
+  });
+}
+
+function ended({ fault, moment, seen }: Facts): string[] {
+  const endings = allowed(fault, moment) ?? [];
+  const ending = endingOf(seen);
+  return endings.some((each) => each === ending || ending.startsWith(`${each}/`))
+    ? []
+    : [`ended as ${ending}${about(seen)}, and not as ${endings.join(' or ')}`];
+}
+
+function endingOf(seen: Seen | undefined): Ending | string {
+  return seen === undefined || seen.outcome === null ? 'open' : `${seen.outcome}/${seen.reason}`;
+}
+
+function about(seen: Seen | undefined): string {
+  return seen === undefined ? ' (never shown)' : ` (${seen.status}, leg ${seen.leg}, round ${seen.round})`;
+}
+
+/** An effect that happened is never reported as not having happened. */
+function denied({ seen, rows }: Facts): string[] {
+  if (seen === undefined || seen.outcome === null || !unsent.includes(seen.outcome)) return [];
+  return rows.some(({ leg }) => leg === seen.leg) ? [`${seen.outcome} at leg ${seen.leg}, which the server has seen`] : [];
+}
+
+/** Promise 3: what a person was told is accepted is what the server got, and nothing that nobody said. */
+function lostAnswers({ fault, method, seen, given }: Facts): string[] {
+  const wrong: string[] = [];
+  for (const round of [1, 2]) {
+    const accepted = given.filter((each) => each.round === round && each.status === 200);
+    if (accepted.length > 1 && !mayAskAgain(fault)) wrong.push(`${accepted.length} answers to round ${round} were accepted`);
+    if (seen?.outcome !== 'completed') continue;
+    const got = answersOf(method, seen.result)[round - 1];
+    const possible = accepted.length > 0 && !mayAskAgain(fault) ? accepted : given.filter((each) => each.round === round);
+    if (!possible.some(({ text }) => text === got))
+      wrong.push(`the server got another answer to round ${round} than was accepted`);
+  }
+  return wrong;
+}

@@ -1,0 +1,67 @@
+/**
+ * `npm run test:crash [-- --reduced] [--only FAULT]… [--at-once N] [--write-docs]`: every fault at every moment of a call, by every method
+ * (docs/reliability.md). Exit code 1 when a cell does not hold.
+ */
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { root } from '../../tools/root.js';
+import { faultNames, type FaultName } from './allowed.js';
+import { cellsOf, type Cell } from './event.js';
+import { faults } from './faults.js';
+import { countOf, reliabilityPage, tableOf } from './page.js';
+
+const { values } = parseArgs({
+  options: {
+    reduced: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+    'at-once': { type: 'string', default: '2' },
+    'write-docs': { type: 'boolean', default: false },
+  },
+});
+
+// Services are killed and wiped here: never the ones that somebody runs.
+delete process.env['TEMPORAL_ADDRESS'];
+delete process.env['REDIS_URL'];
+
+const startedAt = performance.now();
+const cells = await all(chosen(), Number(values['at-once']));
+console.log(`\n${tableOf(cells)}\n`);
+if (values['write-docs']) await writeFile(join(root, 'docs', 'reliability.md'), reliabilityPage(cells));
+console.log(`${Math.round(secondsSince(startedAt))} s`);
+console.log(countOf(cells));
+process.exit(cells.some(({ wrong }) => wrong.length > 0) ? 1 : 0);
+
+/** @throws {Error} for a name that is no fault's */
+function chosen(): FaultName[] {
+  const unknown = values.only?.find((name) => !faultNames.some((fault) => fault === name));
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: expected one of ${faultNames.join(', ')}`);
+  if (values.only !== undefined) return faultNames.filter((name) => values.only?.includes(name));
+  return faultNames.filter((name) => !values.reduced || faults[name].isReduced);
+}
+
+/** Most of a fault's time is waiting: a few of them side by side keep a machine busy. */
+async function all(names: readonly FaultName[], atOnce: number): Promise<Cell[]> {
+  const queue = [...names];
+  const done: Cell[] = [];
+  const lane = async (): Promise<void> => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const since = performance.now();
+      const cells = await cellsOf(name);
+      done.push(...cells);
+      tell(name, cells, secondsSince(since));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return done;
+}
+
+function tell(name: FaultName, cells: readonly Cell[], seconds: number): void {
+  console.log(`crash | ${name}: ${countOf(cells)}, ${Math.round(seconds)} s`);
+  for (const { moment, method, wrong } of cells) for (const what of wrong) console.log(`crash |   ${moment}, ${method}: ${what}`);
+}
+
+function secondsSince(instant: number): number {
+  return (performance.now() - instant) / 1_000;
+}
