@@ -16,6 +16,7 @@ export interface Seen {
   readonly leg: number;
   readonly round: number;
   readonly consent: string | null;
+  readonly startedAt: string;
   readonly result: unknown;
 }
 

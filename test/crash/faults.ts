@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from 'redis';
 import type { FaultName } from './allowed.js';
-import type { Call } from './call.js';
+import { Call } from './call.js';
 import { doubleClick, terminate } from './faults-of-calls.js';
 import { changeOptions, pause, pauseAndKill, resetActivities, resetTo } from './faults-of-temporal.js';
 import { legDeadlineMs, type Rig } from './rig.js';
@@ -150,7 +150,11 @@ async function away({ rig, release }: Scene, name: 'temporal' | 'redis'): Promis
 async function clockShifted({ rig, release }: Scene, shiftMs: number): Promise<void> {
   await rig.api().kill();
   await release();
-  await rig.startApi(0, { CRASH_CLOCK_SHIFT_MS: String(shiftMs) });
+  await rig.startApi(0, { shiftMs });
+  const call = new Call(rig, 'tools/call', 'after');
+  await call.start();
+  const startedAt = Date.parse((await call.seen()).startedAt);
+  if (Math.abs(startedAt - Date.now() - shiftMs) > hourMs / 2) throw new Error('the clock of the API was not shifted');
 }
 
 /** Writes until the store is refused a write to its file; with `appendfsync always` it then ends, for it could not keep its word. */

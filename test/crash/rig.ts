@@ -109,8 +109,11 @@ export class Rig {
     this.#services.set(name, await bring(options));
   }
 
-  async startApi(index = 0, env: Environment = {}): Promise<void> {
-    this.#apis[index] = await startApi({ ...this.#env('holds-api.js'), ...env }, { logFile: this.#logFile('api') });
+  /** @param shiftMs of its clock */
+  async startApi(index = 0, { shiftMs = 0 } = {}): Promise<void> {
+    const env = this.#env('holds-api.js', ...(shiftMs === 0 ? [] : ['shifted-clock.js']));
+    const options = { logFile: this.#logFile('api') };
+    this.#apis[index] = await startApi({ ...env, CRASH_CLOCK_SHIFT_MS: String(shiftMs) }, options);
   }
 
   async startWorker(): Promise<void> {
@@ -193,7 +196,7 @@ export class Rig {
     return { id: serverId, title: 'Crash', transport: 'streamable-http', url, policy };
   }
 
-  #env(preload: string): Environment {
+  #env(...preloads: string[]): Environment {
     return {
       PARLEY_HTTP_PORT: '0',
       PARLEY_WORKER_HTTP_PORT: '0',
@@ -203,7 +206,7 @@ export class Rig {
       TEMPORAL_ADDRESS: this.gate('temporal').url.replace('tcp://', ''),
       REDIS_URL: this.gate('redis').url,
       ...this.secrets.environment(),
-      NODE_OPTIONS: `--import=${import.meta.resolve(`./${preload}`)}`,
+      NODE_OPTIONS: preloads.map((file) => `--import=${import.meta.resolve(`./${file}`)}`).join(' '),
       [keeperVariable]: String(this.keeper.port),
     };
   }
