@@ -1,4 +1,4 @@
-/** One call of the matrix: brought to its moment, and, once the fault is over, answered by a patient person and judged by what is known. */
+/** One call of the matrix, as its agent and its person see it: started, brought to its moment, answered, looked at until it has ended. */
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,9 +20,13 @@ export interface Seen {
   readonly result: unknown;
 }
 
-export interface Given {
+/** What is open. */
+export interface Asked {
   readonly consent: string;
   readonly round: number;
+}
+
+export interface Given extends Asked {
   readonly text: string;
   readonly key: string;
   /** Of the reply; 0 while there was none. */
@@ -32,13 +36,17 @@ export interface Given {
 /** Coming to a moment on a machine that does other things too. */
 const bringMs = 45_000;
 /** Some forty calls are looked at by one API, on a machine that has better things to do. */
-const lookEveryMs = 800;
+const lookEveryMs = 1_500;
+/** A consent is in the inbox a moment before its call shows it. */
+const showMs = 5_000;
 
 export class Call {
   /** Its name at the MCP server. */
   readonly key: string;
   readonly startKey = randomUUID();
   readonly given: Given[] = [];
+  /** Consents that were in the inbox and not in the call. */
+  readonly notShown: string[] = [];
   /** Set when the API has replied to the start. */
   id = '';
 
@@ -79,7 +87,7 @@ export class Call {
     this.rig.keeper.want(this.id, holds);
     if (this.momentName === 'parked' || answers !== 'none') await this.asked(1);
     // Held in the API, it has no reply until the keeper lets it go.
-    if (answers === 'in_flight') void this.answer(await this.seen()).catch(() => {});
+    if (answers === 'in_flight') void this.answer(askedIn(await this.seen())).catch(() => {});
     if (answers === 'accepted') await this.accepted();
     if (holds.length > 0) await this.rig.keeper.arrived(this.id, holds, bringMs);
     if (wire !== undefined) await this.rig.mcp.firstLine(isHeld(this.key), bringMs);
@@ -91,26 +99,32 @@ export class Call {
     return reply.body as Seen;
   }
 
-  /** Answers whatever is open until the call has ended. @returns what was seen last */
-  async finish(timeoutMs: number): Promise<Seen | undefined> {
+  /** @returns what was seen last when the call has ended, or the time is up */
+  async ended(timeoutMs: number): Promise<Seen | undefined> {
     const deadline = Date.now() + timeoutMs;
     let last: Seen | undefined;
     while (Date.now() < deadline) {
-      try {
-        last = await this.seen();
-        if (last.outcome !== null) return last;
-        if (last.status === 'awaiting_input') await this.answer(last);
-      } catch {
-        // Away, or just started again: a person tries once more.
-      }
+      last = await this.seen().catch(() => last);
+      if (last?.outcome != null) return last;
       await delay(lookEveryMs * (0.75 + Math.random() / 2));
     }
     return last;
   }
 
+  /** Answers what the inbox shows, once the call shows it too: whoever made the call sends its person there. */
+  async answerFromInbox(asked: Asked): Promise<void> {
+    if (this.given.some(({ consent }) => consent === asked.consent)) return void (await this.answer(asked));
+    const isShown = async () => (await this.seen()).consent === asked.consent;
+    const isMissing = await until(isShown, showMs).then(
+      () => false,
+      () => true,
+    );
+    if (isMissing) this.notShown.push(asked.consent);
+    await this.answer(asked);
+  }
+
   /** The same answer under the same key every time, as a browser repeats it. */
-  async answer({ consent, round }: Seen): Promise<Given> {
-    if (consent === null) throw new Error('nothing is asked');
+  async answer({ consent, round }: Asked): Promise<Given> {
     let given = this.given.find((each) => each.consent === consent);
     if (given === undefined) {
       given = { consent, round, text: `answer ${round} to ${consent}`, key: randomUUID(), status: 0 };
@@ -136,7 +150,7 @@ export class Call {
   }
 
   private async accepted(): Promise<void> {
-    const asked = await this.seen();
+    const asked = askedIn(await this.seen());
     await until(async () => (await this.answer(asked)).status === 200, bringMs, `a verdict on the answer of ${this.key}`);
   }
 
@@ -156,6 +170,11 @@ export class Call {
   private async ask(path: string, request: RestRequest = {}, replica = 0): Promise<RestReply> {
     return rest(this.rig.api(replica).url, await this.rig.token(), path, request);
   }
+}
+
+export function askedIn({ consent, round }: Seen): Asked {
+  if (consent === null) throw new Error('nothing is asked');
+  return { consent, round };
 }
 
 function isHeld(call: string): (line: string) => true | undefined {

@@ -2,13 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Call } from './call.js';
+import { askedIn, type Call } from './call.js';
 import type { Scene } from './faults.js';
 import { idOf } from './faults-of-temporal.js';
 
 export async function terminate({ rig, calls, release }: Scene): Promise<void> {
   await rig.withTemporal(async (temporal) => {
-    for (const call of calls) await temporal.workflow.getHandle(idOf(call)).terminate('crash matrix');
+    await Promise.all(calls.map((call) => temporal.workflow.getHandle(idOf(call)).terminate('crash matrix')));
   });
   await release();
 }
@@ -16,8 +16,7 @@ export async function terminate({ rig, calls, release }: Scene): Promise<void> {
 /** Until a click has reached the API that it is made at. */
 const clickMs = 500;
 
-export async function doubleClick({ rig, calls, release }: Scene): Promise<void> {
-  await rig.startApi(1);
+export async function doubleClick({ calls, release }: Scene): Promise<void> {
   const clicks = calls.map((call) => clickAgain(call));
   await delay(clickMs);
   await release();
@@ -30,7 +29,7 @@ async function clickAgain(call: Call): Promise<void> {
   const seen = await call.seen();
   const started = await call.postStart(other);
   if (started.body?.id !== call.id) throw new Error(`${call.key} was started twice (${started.status})`);
-  const first = seen.status === 'awaiting_input' ? call.answer(seen) : undefined;
+  const first = seen.status === 'awaiting_input' ? call.answer(askedIn(seen)) : undefined;
   const again = call.given.flatMap((given) => {
     const changed = { ...given, text: `${given.text}, changed`, key: randomUUID(), status: 0 };
     call.given.push(changed);

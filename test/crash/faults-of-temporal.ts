@@ -15,11 +15,12 @@ const identity = 'crash-matrix';
 
 export async function resetTo({ rig, calls, release }: Scene, which: 'first' | 'last' | 'each'): Promise<void> {
   await rig.withTemporal(async (temporal) => {
-    for (const call of calls) {
+    const resetCall = async (call: Call): Promise<void> => {
       const tasks = await tasksOf(temporal, call);
       const chosen = which === 'first' ? tasks.slice(0, 1) : which === 'last' ? tasks.slice(-1) : tasks.slice(1).toReversed();
       for (const task of chosen) await reset(temporal, call, task);
-    }
+    };
+    await Promise.all(calls.map(resetCall));
   });
   await delay(dispatchMs);
   await release();
@@ -100,12 +101,13 @@ async function eachActivity(
   act: (temporal: Client, activity: PendingActivity) => Promise<void>,
 ): Promise<void> {
   await rig.withTemporal(async (temporal) => {
-    for (const call of calls) {
+    const actOn = async (call: Call): Promise<void> => {
       const execution = { workflowId: idOf(call) };
       const { pendingActivities } = await temporal.workflowService.describeWorkflowExecution({ namespace, execution });
-      if (!pendingActivities?.some((activity) => activity.activityType?.name === 'sendLeg')) continue;
+      if (!pendingActivities?.some((activity) => activity.activityType?.name === 'sendLeg')) return;
       await act(temporal, { namespace, execution, type: 'sendLeg' });
-    }
+    };
+    await Promise.all(calls.map(actOn));
   });
 }
 

@@ -20,6 +20,8 @@ export interface Fault {
   readonly title: string;
   /** One of the few that CI runs. */
   readonly isReduced?: true;
+  /** Before any call is started. */
+  prepare?(rig: Rig): Promise<void>;
   /** Narrows the policy of its calls. */
   readonly policy?: object;
   /** How long after its end a call may take to end; default: {@link patienceMs}. */
@@ -128,7 +130,11 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
   activity_reset: { title: '`activity reset`', befall: resetActivities },
   activity_options: { title: '`activity update-options`: 10 attempts; SIGKILL of the worker', befall: changeOptions },
   terminated: { title: 'workflow terminated', patienceMs: 8_000, befall: terminate },
-  double_click: { title: 'double click from two API replicas', befall: doubleClick },
+  double_click: {
+    title: 'double click from two API replicas',
+    prepare: (rig) => rig.startApi(1),
+    befall: doubleClick,
+  },
   clock_ahead: { title: "API's clock an hour ahead", befall: (scene) => clockShifted(scene, hourMs) },
   clock_behind: { title: "API's clock an hour behind", befall: (scene) => clockShifted(scene, -hourMs) },
 };

@@ -30,12 +30,13 @@ function connected(): Socket {
   const socket = connect(port, '127.0.0.1');
   // A keeper must not keep a process alive that wants to end.
   socket.unref();
-  socket.on('error', () => {});
+  const lines = createInterface({ input: socket });
+  for (const each of [socket, lines]) each.on('error', () => {});
   socket.on('close', () => {
     for (const go of waiting.values()) go();
     waiting.clear();
   });
-  createInterface({ input: socket }).on('line', (line) => {
+  lines.on('line', (line) => {
     waiting.get(Number(line))?.();
     waiting.delete(Number(line));
   });

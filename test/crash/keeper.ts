@@ -56,9 +56,11 @@ export class Keeper {
 
   private serve(socket: Socket): void {
     this.sockets.add(socket);
-    socket.on('error', () => {});
     socket.on('close', () => this.sockets.delete(socket));
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // A process that is killed; readline passes the socket's error on.
+    for (const each of [socket, lines]) each.on('error', () => {});
+    lines.on('line', (line) => {
       const asking = JSON.parse(line) as Asking;
       this.waiting.add({ asking, go: () => void socket.write(`${asking.id}\n`) });
       this.look();

@@ -25,7 +25,7 @@ export const tenant = 'crash';
 export const serverId = 'crash';
 
 /** Shorter than Parley's defaults, so that a lost leg is given up within the run; longer than a busy machine needs to come to the moments. */
-export const legDeadlineMs = 12_000;
+export const legDeadlineMs = 18_000;
 
 const policy = {
   legDeadline: `PT${legDeadlineMs / 1_000}S`,

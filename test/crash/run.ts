@@ -59,7 +59,10 @@ async function all(names: readonly FaultName[], atOnce: number): Promise<Cell[]>
 
 function tell(name: FaultName, cells: readonly Cell[], seconds: number): void {
   console.log(`crash | ${name}: ${countOf(cells)}, ${Math.round(seconds)} s`);
-  for (const { moment, method, wrong } of cells) for (const what of wrong) console.log(`crash |   ${moment}, ${method}: ${what}`);
+  for (const what of new Set(cells.flatMap(({ wrong }) => wrong))) {
+    const where = cells.filter(({ wrong }) => wrong.includes(what)).map(({ moment, method }) => `${moment} ${method}`);
+    console.log(`crash |   ${what}: ${where.length === cells.length ? 'every cell' : where.join(', ')}`);
+  }
 }
 
 function secondsSince(instant: number): number {
