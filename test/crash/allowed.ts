@@ -106,7 +106,7 @@ export function allowed(fault: FaultName, moment: MomentName): readonly Ending[]
   return rows[fault][moment] ?? [completed];
 }
 
-/** A reset makes the workflow live a part of its life again: it may ask again, and a person may answer twice. */
+/** See `Facts.mayAskAgain`. */
 export function mayAskAgain(fault: FaultName): boolean {
   return fault.startsWith('reset_');
 }

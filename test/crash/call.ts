@@ -40,6 +40,15 @@ const lookEveryMs = 1_500;
 /** A consent is in the inbox a moment before its call shows it. */
 const showMs = 5_000;
 
+export interface CallOptions {
+  /** Where it is held; absent: nowhere. */
+  readonly moment?: MomentName;
+  /** Tells calls of one method apart at the MCP server; default: the moment's. */
+  readonly name?: string;
+  /** Narrows the server's policy. */
+  readonly policy?: object | undefined;
+}
+
 export class Call {
   /** Its name at the MCP server. */
   readonly key: string;
@@ -53,15 +62,20 @@ export class Call {
   constructor(
     private readonly rig: Rig,
     readonly method: CalledMethod,
-    readonly momentName: MomentName | 'after',
-    /** Narrows the server's policy. */
-    private readonly policy: object = {},
+    private readonly options: CallOptions = {},
   ) {
-    this.key = `${momentName}-${method.replace('/', '-')}`.replaceAll('_', '-');
+    const { moment = 'plain', name = moment } = options;
+    this.key = `${name}-${method.replace('/', '-')}`.replaceAll('_', '-');
   }
 
-  private get moment(): Moment | undefined {
-    return this.momentName === 'after' ? undefined : moments[this.momentName];
+  get moment(): MomentName | undefined {
+    return this.options.moment;
+  }
+
+  /** What a judge wants to know from it. */
+  get facts(): Pick<Call, 'method' | 'id' | 'given' | 'notShown'> {
+    const { method, id, given, notShown } = this;
+    return { method, id, given, notShown };
   }
 
   async start(): Promise<void> {
@@ -75,17 +89,17 @@ export class Call {
    * @param replica index of the API that is asked
    */
   async postStart(replica = 0): Promise<RestReply> {
-    const params = paramsFor(this.method, this.key, this.moment?.wire);
-    const body = { server: serverId, method: this.method, params, policy: this.policy };
+    const params = paramsFor(this.method, this.key, this.held.wire);
+    const body = { server: serverId, method: this.method, params, policy: this.options.policy ?? {} };
     return this.ask('/v1/invocations', { body, idempotencyKey: this.startKey }, replica);
   }
 
   /** Starts it and brings it to its moment. */
   async bring(): Promise<void> {
     await this.start();
-    const { holds = [], answers, wire } = this.moment ?? { answers: 'none' as const };
+    const { holds = [], answers, wire } = this.held;
     this.rig.keeper.want(this.id, holds);
-    if (this.momentName === 'parked' || answers !== 'none') await this.asked(1);
+    if (this.moment === 'parked' || answers !== 'none') await this.asked(1);
     // Held in the API, it has no reply until the keeper lets it go.
     if (answers === 'in_flight') void this.answer(askedIn(await this.seen())).catch(() => {});
     if (answers === 'accepted') await this.accepted();
@@ -100,13 +114,13 @@ export class Call {
   }
 
   /** @returns what was seen last when the call has ended, or the time is up */
-  async ended(timeoutMs: number): Promise<Seen | undefined> {
+  async ended(timeoutMs: number, everyMs = lookEveryMs): Promise<Seen | undefined> {
     const deadline = Date.now() + timeoutMs;
     let last: Seen | undefined;
     while (Date.now() < deadline) {
       last = await this.seen().catch(() => last);
       if (last?.outcome != null) return last;
-      await delay(lookEveryMs * (0.75 + Math.random() / 2));
+      await delay(everyMs * (0.75 + Math.random() / 2));
     }
     return last;
   }
@@ -142,7 +156,11 @@ export class Call {
     return this.ask(`/v1/consents/${consent}/answer`, request, replica);
   }
 
-  private async asked(round: number): Promise<Seen> {
+  private get held(): Pick<Moment, 'holds' | 'answers' | 'wire'> {
+    return this.moment === undefined ? { answers: 'none' } : moments[this.moment];
+  }
+
+  async asked(round: number): Promise<Seen> {
     return until(async () => {
       const seen = await this.seen();
       return seen.status === 'awaiting_input' && seen.round === round ? seen : undefined;

@@ -77,7 +77,7 @@ function release(response: ServerResponse): void {
 }
 
 function record(row: object): void {
-  writeSync(log, `${JSON.stringify(row)}\n`);
+  writeSync(log, `${JSON.stringify({ ...row, at: Date.now() })}\n`);
   fsyncSync(log);
 }
 

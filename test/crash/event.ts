@@ -1,7 +1,7 @@
 /** One fault and its cells: a rig of its own, a call at every moment by every method, the fault, and what has become of each call. */
 
 import { settled } from '../../tools/settle.js';
-import { allowed, type FaultName } from './allowed.js';
+import { allowed, mayAskAgain, type FaultName } from './allowed.js';
 import { Call } from './call.js';
 import { faults, patienceMs } from './faults.js';
 import { wrongWith } from './judge.js';
@@ -47,7 +47,7 @@ class TooSlow extends Error {}
 async function survive(rig: Rig, name: FaultName, names: readonly MomentName[]): Promise<Cell[]> {
   const fault = faults[name];
   await fault.prepare?.(rig);
-  const calls = names.flatMap((moment) => methods.map((method) => new Call(rig, method, moment, fault.policy)));
+  const calls = names.flatMap((moment) => methods.map((method) => new Call(rig, method, { moment, policy: fault.policy })));
   const heldSince = await bringAll(calls);
   await fault.befall({
     rig,
@@ -59,18 +59,20 @@ async function survive(rig: Rig, name: FaultName, names: readonly MomentName[]):
     },
   });
 
-  const after = methods.map((method) => new Call(rig, method, 'after'));
+  const after = methods.map((method) => new Call(rig, method));
   const person = new Person(rig, [...calls, ...after]);
   const ends = Promise.all(calls.map((call) => call.ended(fault.patienceMs ?? patienceMs)));
   const hand = await unhealed(after);
   const seen = await ends;
   person.leave();
   const rows = await rig.serverRows();
-  return calls.map(({ id: invocation, method, given, notShown, key, momentName }, index) => {
-    const moment = momentName as MomentName;
-    const own = rows.filter((row) => row.call === key);
-    const facts = { fault: name, moment, method, invocation, seen: seen[index], rows: own, given, notShown };
-    return { fault: name, moment, method, wrong: [...wrongWith(facts), ...hand] };
+  return calls.map((call, index) => {
+    const { method } = call;
+    const moment = call.moment as MomentName;
+    const own = rows.filter((row) => row.call === call.key);
+    const endings = allowed(name, moment) ?? [];
+    const wrong = wrongWith({ ...call.facts, endings, mayAskAgain: mayAskAgain(name), seen: seen[index], rows: own });
+    return { fault: name, moment, method, wrong: [...wrong, ...hand] };
   });
 }
 
@@ -80,7 +82,7 @@ async function survive(rig: Rig, name: FaultName, names: readonly MomentName[]):
  * @returns since when the first of them may be held
  */
 async function bringAll(calls: readonly Call[]): Promise<number> {
-  const inTurn = [isPatient, (call: Call) => call.momentName === 'retry_wire', () => true];
+  const inTurn = [isPatient, (call: Call) => call.moment === 'retry_wire', () => true];
   const rest = new Set(calls);
   let since = 0;
   for (const isNow of inTurn) {
@@ -92,8 +94,8 @@ async function bringAll(calls: readonly Call[]): Promise<number> {
   return since;
 }
 
-function isPatient({ momentName }: Call): boolean {
-  const { holds = [], wire }: Moment = moments[momentName as MomentName];
+function isPatient({ moment }: Call): boolean {
+  const { holds = [], wire }: Moment = moments[moment as MomentName];
   return wire === undefined && holds.every(({ point }) => !/^(begin:after|finish:)/.test(point));
 }
 

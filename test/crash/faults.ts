@@ -157,7 +157,7 @@ async function clockShifted({ rig, release }: Scene, shiftMs: number): Promise<v
   await rig.api().kill();
   await release();
   await rig.startApi(0, { shiftMs });
-  const call = new Call(rig, 'tools/call', 'after');
+  const call = new Call(rig, 'tools/call', { name: 'clock' });
   await call.start();
   const startedAt = Date.parse((await call.seen()).startedAt);
   if (Math.abs(startedAt - Date.now() - shiftMs) > hourMs / 2) throw new Error('the clock of the API was not shifted');

@@ -1,35 +1,31 @@
-/** What is wrong with a cell: judged by the server's own count, what the API says, and what a person was told. */
+/** What is wrong with a call: judged by the server's own count, what the API says, and what a person was told. */
 
-import { allowed, mayAskAgain, type Ending, type FaultName } from './allowed.js';
-import type { Given, Seen } from './call.js';
+import type { Ending } from './allowed.js';
+import type { Call, Given, Seen } from './call.js';
 import { answersOf } from './effect-protocol.js';
-import type { CalledMethod, MomentName } from './moments.js';
 import type { ServerRow } from './rig.js';
 
-export interface Facts {
-  readonly fault: FaultName;
-  readonly moment: MomentName;
-  readonly method: CalledMethod;
-  readonly invocation: string;
+export interface Facts extends Pick<Call, 'method' | 'id' | 'given' | 'notShown'> {
+  /** That the design allows. */
+  readonly endings: readonly Ending[];
+  /** A workflow that was reset lives a part of its life again: it may ask again, and a person may answer twice. */
+  readonly mayAskAgain: boolean;
   /** The call as the API showed it last; nothing when it never did. */
   readonly seen: Seen | undefined;
   /** Of this call alone. */
   readonly rows: readonly ServerRow[];
-  readonly given: readonly Given[];
-  /** Consents that the call's own record did not show while they were open. */
-  readonly notShown: readonly string[];
 }
 
 /** Outcomes that say that their last leg was not sent. */
 const unsent = ['unreachable', 'binding_lost', 'refused'];
 
-/** @returns what is wrong, in words; nothing when the cell holds */
+/** @returns what is wrong, in words; nothing when it is as it must be */
 export function wrongWith(facts: Facts): string[] {
   return [...twice(facts), ...ended(facts), ...denied(facts), ...lostAnswers(facts), ...hidden(facts)];
 }
 
 /** Promise 1. */
-function twice({ rows, invocation }: Facts): string[] {
+function twice({ rows, id: invocation }: Facts): string[] {
   const seen = new Set<string>();
   return rows.flatMap(({ is, leg, id }) => {
     const row = `${is} of leg ${leg}`;
@@ -42,8 +38,7 @@ function twice({ rows, invocation }: Facts): string[] {
   });
 }
 
-function ended({ fault, moment, seen }: Facts): string[] {
-  const endings = allowed(fault, moment) ?? [];
+function ended({ endings, seen }: Facts): string[] {
   const ending = endingOf(seen);
   return endings.some((each) => each === ending || ending.startsWith(`${each}/`))
     ? []
@@ -65,14 +60,15 @@ function denied({ seen, rows }: Facts): string[] {
 }
 
 /** Promise 3: what a person was told is accepted is what the server got, and nothing that nobody said. */
-function lostAnswers({ fault, method, seen, given }: Facts): string[] {
+function lostAnswers({ mayAskAgain, method, seen, given }: Facts): string[] {
   const wrong: string[] = [];
   for (const round of [1, 2]) {
-    const accepted = given.filter((each) => each.round === round && each.status === 200);
-    if (accepted.length > 1 && !mayAskAgain(fault)) wrong.push(`${accepted.length} answers to round ${round} were accepted`);
+    const all: readonly Given[] = given.filter((each) => each.round === round);
+    const accepted = all.filter(({ status }) => status === 200);
+    if (accepted.length > 1 && !mayAskAgain) wrong.push(`${accepted.length} answers to round ${round} were accepted`);
     if (seen?.outcome !== 'completed') continue;
     const got = answersOf(method, seen.result)[round - 1];
-    const possible = accepted.length > 0 && !mayAskAgain(fault) ? accepted : given.filter((each) => each.round === round);
+    const possible = accepted.length > 0 && !mayAskAgain ? accepted : all;
     if (!possible.some(({ text }) => text === got))
       wrong.push(`the server got another answer to round ${round} than was accepted`);
   }
@@ -80,6 +76,6 @@ function lostAnswers({ fault, method, seen, given }: Facts): string[] {
 }
 
 /** To be tightened: the record of a call that was reset stays behind until its steps outnumber those from before the reset. */
-function hidden({ fault, notShown }: Facts): string[] {
-  return mayAskAgain(fault) ? [] : notShown.map(() => 'a question is open, and the call does not show it');
+function hidden({ mayAskAgain, notShown }: Facts): string[] {
+  return mayAskAgain ? [] : notShown.map(() => 'a question is open, and the call does not show it');
 }

@@ -37,8 +37,14 @@ export class Person {
   }
 
   private async inbox(): Promise<InboxItem[]> {
-    const { status, body } = await rest(this.rig.api().url, await this.rig.token(), '/v1/consents?limit=100');
-    return status === 200 ? (body.items as InboxItem[]) : [];
+    const items: InboxItem[] = [];
+    for (let cursor = ''; ;) {
+      const { status, body } = await rest(this.rig.api().url, await this.rig.token(), `/v1/consents?limit=100${cursor}`);
+      if (status !== 200) return items;
+      items.push(...(body.items as InboxItem[]));
+      if (body.next === null) return items;
+      cursor = `&cursor=${encodeURIComponent(body.next as string)}`;
+    }
   }
 
   private async take({ id: consent, invocation, round }: InboxItem): Promise<void> {

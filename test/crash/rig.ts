@@ -39,7 +39,10 @@ export interface ServerRow {
   readonly is: 'arrival' | 'effect';
   readonly call: string;
   readonly leg: number;
+  /** JSON-RPC's. */
   readonly id: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 type ServiceName = 'temporal' | 'redis';

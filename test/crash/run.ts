@@ -25,6 +25,7 @@ const { values } = parseArgs({
 delete process.env['TEMPORAL_ADDRESS'];
 delete process.env['REDIS_URL'];
 
+if (values['write-docs'] && (values.reduced || values.only !== undefined)) throw new Error('--write-docs: needs every fault');
 const startedAt = performance.now();
 const cells = await all(chosen(), Number(values['at-once']));
 console.log(`\n${tableOf(cells)}\n`);
