@@ -119,7 +119,7 @@ export class Call {
     let last: Seen | undefined;
     while (Date.now() < deadline) {
       last = await this.seen().catch(() => last);
-      if (last?.outcome != null) return last;
+      if (typeof last?.outcome === 'string') return last;
       await delay(everyMs * (0.75 + Math.random() / 2));
     }
     return last;
@@ -131,7 +131,8 @@ export class Call {
     const isShown = async () => (await this.seen()).consent === asked.consent;
     const isMissing = await until(isShown, showMs).then(
       () => false,
-      () => true,
+      // An API that does not answer hides nothing.
+      ({ cause }: Error) => cause === undefined,
     );
     if (isMissing) this.notShown.push(asked.consent);
     await this.answer(asked);

@@ -39,7 +39,7 @@ export function legOf({ params }: Message): number {
 /** The reply to a request that is no leg, or nothing. */
 export function listed({ id, method }: Message): object | undefined {
   if (method === 'server/discover') return { jsonrpc: '2.0', id, result: discovered };
-  if (method === 'tools/list') return { jsonrpc: '2.0', id, result: { ...private_, tools: [tool] } };
+  if (method === 'tools/list') return { jsonrpc: '2.0', id, result: { ...uncached, tools: [tool] } };
   return undefined;
 }
 
@@ -63,9 +63,9 @@ export function answersOf(method: CalledMethod, result: any): string[] {
   return JSON.parse(text) as string[];
 }
 
-const private_ = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+const uncached = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 const discovered = {
-  ...private_,
+  ...uncached,
   supportedVersions: ['2026-07-28'],
   capabilities: { tools: {}, prompts: {}, resources: {} },
   serverInfo: { name: 'crash', version: '1' },
@@ -93,6 +93,6 @@ function completing(method: string, text: string): object {
     case 'prompts/get':
       return { resultType: 'complete', messages: [{ role: 'user', content: { type: 'text', text } }] };
     default:
-      return { ...private_, contents: [{ uri: 'crash://calls', text }] };
+      return { ...uncached, contents: [{ uri: 'crash://calls', text }] };
   }
 }

@@ -40,7 +40,7 @@ async function reset(temporal: Client, call: Call, workflowTaskFinishEventId: st
 async function tasksOf(temporal: Client, call: Call): Promise<string[]> {
   const { events } = await temporal.workflow.getHandle(idOf(call)).fetchHistory();
   return (events ?? [])
-    .filter((event) => event.workflowTaskCompletedEventAttributes != null)
+    .filter(({ workflowTaskCompletedEventAttributes: ended }) => ended !== null && ended !== undefined)
     .map((event) => String(event.eventId));
 }
 

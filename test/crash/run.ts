@@ -10,6 +10,8 @@ import { root } from '../../tools/root.js';
 import { faultNames, type FaultName } from './allowed.js';
 import { cellsOf, type Cell } from './event.js';
 import { faults } from './faults.js';
+import { inTurns } from './in-turns.js';
+import { forgetServices } from './own-services.js';
 import { countOf, reliabilityPage, tableOf } from './page.js';
 
 const { values } = parseArgs({
@@ -21,10 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-// Services are killed and wiped here: never the ones that somebody runs.
-delete process.env['TEMPORAL_ADDRESS'];
-delete process.env['REDIS_URL'];
-
+forgetServices();
 if (values['write-docs'] && (values.reduced || values.only !== undefined)) throw new Error('--write-docs: needs every fault');
 const startedAt = performance.now();
 const cells = await all(chosen(), Number(values['at-once']));
@@ -44,18 +43,13 @@ function chosen(): FaultName[] {
 
 /** Most of a fault's time is waiting: a few of them side by side keep a machine busy. */
 async function all(names: readonly FaultName[], atOnce: number): Promise<Cell[]> {
-  const queue = [...names];
-  const done: Cell[] = [];
-  const lane = async (): Promise<void> => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const since = performance.now();
-      const cells = await cellsOf(name);
-      done.push(...cells);
-      tell(name, cells, secondsSince(since));
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, lane));
-  return done;
+  const cells = await inTurns(names, atOnce, async (name) => {
+    const since = performance.now();
+    const found = await cellsOf(name);
+    tell(name, found, secondsSince(since));
+    return found;
+  });
+  return cells.flat();
 }
 
 function tell(name: FaultName, cells: readonly Cell[], seconds: number): void {
