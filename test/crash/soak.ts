@@ -50,17 +50,6 @@ const seed = Number(values.seed);
 
 forgetServices();
 const rig = await Rig.start();
-try {
-  rig.keeper.open();
-  await rig.tellMcp('release');
-  const report = await soak();
-  const text = JSON.stringify(report, null, 2);
-  if (values.json !== undefined) await writeFile(values.json, `${text}\n`);
-  console.log(text);
-  process.exitCode = report.wrong.length === 0 ? 0 : 1;
-} finally {
-  await rig.stop();
-}
 
 async function soak(): Promise<Report> {
   const calls: Call[] = [];
@@ -152,4 +141,16 @@ function randomFrom(start: number): () => number {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+try {
+  rig.keeper.open();
+  await rig.tellMcp('release');
+  const report = await soak();
+  const text = JSON.stringify(report, null, 2);
+  if (values.json !== undefined) await writeFile(values.json, `${text}\n`);
+  console.log(text);
+  process.exitCode = report.wrong.length === 0 ? 0 : 1;
+} finally {
+  await rig.stop();
 }
