@@ -28,7 +28,7 @@ const maxPlays = 3;
 export async function cellsOf(fault: FaultName): Promise<Cell[]> {
   const names = momentNames.filter((moment) => allowed(fault, moment) !== undefined);
   for (let play = 1; ; play++) {
-    const rig = await Rig.start();
+    const rig = await Rig.start(faults[fault].redisUnder);
     try {
       return await survive(rig, fault, names);
     } catch (error) {

@@ -22,6 +22,8 @@ export interface Fault {
   readonly isReduced?: true;
   /** Before any call is started. */
   prepare?(rig: Rig): Promise<void>;
+  /** See `ServiceOptions.under`. */
+  readonly redisUnder?: readonly string[];
   /** Narrows the policy of its calls. */
   readonly policy?: object;
   /** How long after its end a call may take to end; default: {@link patienceMs}. */
@@ -35,6 +37,9 @@ export const patienceMs = 90_000;
 const outageMs = 2_000;
 const longOutageMs = 20_000;
 const hourMs = 3_600_000;
+
+/** Files of at most 2 or 4 MB, by the shell's block; a write beyond is refused (EFBIG) instead of ending the program. */
+const limited = ['/bin/sh', '-c', 'trap "" XFSZ; ulimit -f 4096; exec "$@"', 'sh'];
 
 export const faults: Readonly<Record<FaultName, Fault>> = {
   worker_killed: {
@@ -90,6 +95,7 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
   redis_away: { title: 'Redis unreachable for 20 s', befall: (scene) => away(scene, 'redis') },
   redis_full: {
     title: "Redis' disk full",
+    redisUnder: limited,
     befall: async (scene) => {
       await fillDisk(scene.rig.redisUrl);
       await restarted(scene, 'redis');

@@ -63,14 +63,15 @@ export class Rig {
     private readonly space: string,
   ) {}
 
-  static async start(): Promise<Rig> {
+  /** @param redisUnder see `ServiceOptions.under` */
+  static async start(redisUnder: readonly string[] = []): Promise<Rig> {
     const dir = await mkdtemp(join(tmpdir(), 'parley-crash-'));
     await mkdir(join(dir, 'logs'));
     const secrets = await DevSecrets.in(join(dir, 'secrets'));
     const ports = { temporal: await freePort(), redis: await freePort(), mcp: await freePort() };
     const rig = new Rig(dir, secrets, ports, await Keeper.start(), `crash-${randomUUID()}`);
     try {
-      await rig.#bring();
+      await rig.#bring(redisUnder);
     } catch (error) {
       await rig.stop();
       throw error;
@@ -99,7 +100,7 @@ export class Rig {
     await present(this.#services.get(name), name).kill();
   }
 
-  /** @param under see `ServiceOptions` */
+  /** @param under see `ServiceOptions.under` */
   async startService(name: ServiceName, under: readonly string[] = []): Promise<void> {
     const bring = name === 'temporal' ? findOrBringTemporal : findOrBringRedis;
     const options = {
@@ -180,16 +181,15 @@ export class Rig {
     return join(this.dir, 'logs', `${name}.log`);
   }
 
-  async #bring(): Promise<void> {
+  async #bring(redisUnder: readonly string[]): Promise<void> {
     await writeFile(this.#effects, '');
     await writeFile(join(this.dir, 'parley.servers.yaml'), stringify({ servers: [this.#entry()] }));
-    await settled([this.#bringService('temporal'), this.#bringService('redis'), this.startMcp('--held')]);
+    await settled([this.#bringService('temporal'), this.#bringService('redis', redisUnder), this.startMcp('--held')]);
     await settled([this.startApi(), this.startWorker()]);
   }
 
-  async #bringService(name: ServiceName): Promise<void> {
-    // A limit that a run comes nowhere near, and a fault can: `ulimit` cannot be raised or lowered from outside.
-    await this.startService(name, name === 'redis' ? limited : []);
+  async #bringService(name: ServiceName, redisUnder: readonly string[] = []): Promise<void> {
+    await this.startService(name, name === 'redis' ? redisUnder : []);
     const protocol = name === 'redis' ? 'redis' : 'tcp';
     this.#gates.set(name, await new TcpGate(new URL(`${protocol}://127.0.0.1:${this.ports[name]}`)).open());
   }
@@ -214,9 +214,6 @@ export class Rig {
     };
   }
 }
-
-/** Files of at most 2 or 4 MB, by the shell's block; a write beyond is refused (EFBIG) instead of ending the program. */
-const limited = ['/bin/sh', '-c', 'trap "" XFSZ; ulimit -f 4096; exec "$@"', 'sh'];
 
 function present<T>(it: T | undefined, name: string): T {
   if (it === undefined) throw new Error(`${name} does not run`);
