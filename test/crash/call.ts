@@ -129,7 +129,7 @@ export class Call {
   async answerFromInbox(asked: Asked): Promise<void> {
     if (this.given.some(({ consent }) => consent === asked.consent)) return void (await this.answer(asked));
     const isShown = async () => (await this.seen()).consent === asked.consent;
-    const isMissing = await until(isShown, showMs).then(
+    const isMissing = await until(isShown, showMs, 'the question in its call', 250).then(
       () => false,
       // An API that does not answer hides nothing.
       ({ cause }: Error) => cause === undefined,
