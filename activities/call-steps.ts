@@ -3,6 +3,8 @@
  * the same thing again; none of them decides anything.
  */
 
+import type { BoundCall } from '../domain/call.js';
+import type { ConsentId } from '../domain/ids.js';
 import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import { firstRecordOf, type InvocationRecord } from '../src/records/record.js';
@@ -110,9 +112,8 @@ export class CallSteps implements CallActivities {
       ...(consent !== undefined && { consent: consent.id }),
       ...(input.cancelledBy !== undefined && { actor: input.cancelledBy }),
     });
-    if (consent !== undefined) {
-      await this.records.closeConsent(call.tenant, consent.id, consent.status, closedAt);
-    }
+    if (consent !== undefined) await this.records.closeConsent(call.tenant, consent.id, consent.status, closedAt);
+    await this.withdrawStray(call, consent?.id, closedAt);
     await this.publish(input, {
       status: 'closed',
       outcome,
@@ -142,6 +143,7 @@ export class CallSteps implements CallActivities {
     const { view, viewDigest } = opened;
     if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
     const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
+    await this.withdrawStray(call, consent, openedAt);
     await this.records.openConsent({
       id: consent,
       tenant,
@@ -161,6 +163,12 @@ export class CallSteps implements CallActivities {
       ...(earlier !== undefined && { earlier: { consent: earlier.consent, responses: earlier.responses } }),
     });
     await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
+  }
+
+  /** A question of a run that was reset away: this run does not know it, so nobody can answer it any more. */
+  private async withdrawStray({ tenant, invocation }: BoundCall, own: ConsentId | undefined, at: number): Promise<void> {
+    const shown = (await this.records.get(tenant, invocation))?.consent ?? undefined;
+    if (shown !== undefined && shown !== own) await this.records.closeConsent(tenant, shown, 'withdrawn', at);
   }
 
   /** The whole record every time: what was lost with the store comes back with the next step. */

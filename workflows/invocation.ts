@@ -260,7 +260,9 @@ class Conversation {
   }
 
   private step() {
-    return { call: this.call, leg: this.leg.leg, round: this.round, sequence: ++this.sequence };
+    // By the clock, so that a run that began again from an earlier point (`workflow reset`) is not taken for the older one.
+    this.sequence = Math.max(this.sequence + 1, Date.now());
+    return { call: this.call, leg: this.leg.leg, round: this.round, sequence: this.sequence };
   }
 }
 

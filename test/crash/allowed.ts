@@ -1,6 +1,5 @@
 /**
  * What a cell of the matrix may end as, derived from docs/words.md §3 and §5. `completed` where nothing is said: as if nothing had happened.
- * `open` is a call that nobody closes.
  */
 
 import { momentNames, type MomentName } from './moments.js';
@@ -39,12 +38,12 @@ export type Ending =
   | 'indeterminate/leg_unknown'
   | 'refused/audit_unavailable'
   | 'binding_lost/ledger_lost'
-  | 'expired/round_deadline'
-  | 'open';
+  | 'cancelled/terminated';
 
 type Row = Partial<Record<MomentName, readonly Ending[]>>;
 
 const completed: Ending = 'completed';
+const cancelled: Ending = 'cancelled/terminated';
 const unknown: Ending = 'indeterminate/leg_unknown';
 
 const onTheWire: readonly MomentName[] = ['wire_before', 'wire_effect', 'wire_reply', 'retry_wire'];
@@ -78,12 +77,7 @@ const rows: Readonly<Record<FaultName, Row>> = {
   redis_restarted: storeAway,
   redis_away: storeAway,
   redis_full: storeAway,
-  redis_wiped: {
-    ...at(momentNames, 'binding_lost/ledger_lost'),
-    ...at(begunOnly, unknown),
-    // What the person would have answered is gone with the store, and so is the question: to be `binding_lost` when it is shown again.
-    parked: ['binding_lost/ledger_lost', 'expired/round_deadline'],
-  },
+  redis_wiped: { ...at(momentNames, 'binding_lost/ledger_lost'), ...at(begunOnly, unknown) },
   mcp_killed: lostWithTheConnection,
   mcp_reset: lostWithTheConnection,
   reset_to_first: dispatchedTwice,
@@ -93,8 +87,8 @@ const rows: Readonly<Record<FaultName, Row>> = {
   activity_paused_killed: lostWithTheWorker,
   activity_reset: {},
   activity_options: lostWithTheWorker,
-  // To be tightened when records of terminated workflows are closed: then `open` goes, and leg and ledger say which of the others it is.
-  terminated: at(momentNames, 'open', completed, unknown),
+  // The ledger knows of its last leg: a complete result is one, a question or nothing is the end that the operator made.
+  terminated: { ...at(momentNames, cancelled, completed), ...at(begunOnly, cancelled, completed, unknown) },
   double_click: {},
   clock_ahead: {},
   clock_behind: {},

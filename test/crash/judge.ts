@@ -75,7 +75,6 @@ function lostAnswers({ mayAskAgain, method, seen, given }: Facts): string[] {
   return wrong;
 }
 
-/** To be tightened: the record of a call that was reset stays behind until its steps outnumber those from before the reset. */
-function hidden({ mayAskAgain, notShown }: Facts): string[] {
-  return mayAskAgain ? [] : notShown.map(() => 'a question is open, and the call does not show it');
+function hidden({ notShown }: Facts): string[] {
+  return notShown.map(() => 'a question is open, and the call does not show it');
 }
