@@ -3,7 +3,6 @@
  * the same thing again; none of them decides anything.
  */
 
-import type { BoundCall } from '../domain/call.js';
 import type { ConsentId } from '../domain/ids.js';
 import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
@@ -20,6 +19,7 @@ import type {
   RecordRefusals,
   Refreshed,
   Resolution,
+  Step,
 } from './contract.js';
 import { position, ref, reportOf } from './send-leg.js';
 
@@ -113,7 +113,7 @@ export class CallSteps implements CallActivities {
       ...(input.cancelledBy !== undefined && { actor: input.cancelledBy }),
     });
     if (consent !== undefined) await this.records.closeConsent(call.tenant, consent.id, consent.status, closedAt);
-    await this.withdrawStray(call, consent?.id, closedAt);
+    await this.takesOver(input, consent?.id, closedAt);
     await this.publish(input, {
       status: 'closed',
       outcome,
@@ -143,7 +143,7 @@ export class CallSteps implements CallActivities {
     const { view, viewDigest } = opened;
     if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
     const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
-    await this.withdrawStray(call, consent, openedAt);
+    if (!(await this.takesOver(input, consent, openedAt))) return;
     await this.records.openConsent({
       id: consent,
       tenant,
@@ -165,15 +165,26 @@ export class CallSteps implements CallActivities {
     await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
   }
 
-  /** A question of a run that was reset away: this run does not know it, so nobody can answer it any more. */
-  private async withdrawStray({ tenant, invocation }: BoundCall, own: ConsentId | undefined, at: number): Promise<void> {
-    const shown = (await this.records.get(tenant, invocation))?.consent ?? undefined;
-    if (shown !== undefined && shown !== own) await this.records.closeConsent(tenant, shown, 'withdrawn', at);
+  /**
+   * A call that was reset (`workflow reset`) lives a part of its life again, and a step of the run that was cut off may still be under
+   * way: it is no longer this call's. What that run asked, this one does not know, so nobody can answer it any more.
+   *
+   * @param own the question that this step is about
+   * @returns false when a later step was published already
+   */
+  private async takesOver({ call, sequence }: Step, own: ConsentId | undefined, at: number): Promise<boolean> {
+    const shown = await this.records.get(call.tenant, call.invocation);
+    if (shown === null) return true;
+    if (shown.sequence > sequence) return false;
+    if (shown.consent !== null && shown.consent !== own) {
+      await this.records.closeConsent(call.tenant, shown.consent, 'withdrawn', at);
+    }
+    return true;
   }
 
   /** The whole record every time: what was lost with the store comes back with the next step. */
   private async publish(
-    { call, leg, round, sequence }: Pick<OpenRound, 'call' | 'leg' | 'round' | 'sequence'>,
+    { call, leg, round, sequence }: Step,
     change: Pick<InvocationRecord, 'status'> & Partial<InvocationRecord>,
   ): Promise<void> {
     await this.records.apply(call.tenant, call.invocation, sequence, {

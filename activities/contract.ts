@@ -53,7 +53,7 @@ export type Resolution =
   /** The leg was begun and may still come back: ask again after so long. */
   | { readonly is: 'running'; readonly waitMs: number };
 
-interface Step {
+export interface Step {
   readonly call: BoundCall;
   /** Grows with every published change of the call; an older one never overwrites a newer. */
   readonly sequence: number;

@@ -80,7 +80,7 @@ describe('a call whose connection is lost', () => {
     const child = (await processes())[0] ?? 0;
     const killedAt = Date.now();
     await parley.restartWorker('kill');
-    expect(await outcome(parley, id)).toMatchObject({ ...lost, leg: 1 });
+    expect(await outcome(parley, id)).toMatchObject({ ...lost, leg: 2 });
     expect(Date.now() - killedAt).toBeLessThan(leaseMs + slackMs);
     // Nothing outlives a worker that was killed.
     await until(() => (isRunning(child) ? undefined : true));

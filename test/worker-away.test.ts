@@ -21,9 +21,8 @@ describe('an answer to a question whose worker dies before Temporal has heard th
     const parley = await undo.parleyOf({ worker: false });
     const prefix = parley.env['PARLEY_REDIS_PREFIX'];
     // This worker can open a consent, and cannot finish the step that opens it.
-    const allButRecords = ['epoch', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents*', 'state*'].map(
-      (keys) => `~${prefix}:${keys}`,
-    );
+    const written = ['epoch', 'clock', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents*', 'state*', 'hold-*'];
+    const allButRecords = [...written.map((keys) => `~${prefix}:${keys}`), `%R~${prefix}:record*`];
     await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
     const url = new URL(inject('redisUrl'));
     url.username = user;

@@ -233,6 +233,8 @@ class Conversation {
     this.inbox.close();
     showOutcome(ending.outcome);
     const by = ending.outcome === 'cancelled' ? this.inbox.cancelled?.by : undefined;
+    // A question that cannot go on because its binding is lost: what is not sent is the leg after it.
+    if (consent !== undefined && ending.outcome === 'binding_lost') this.leg = this.newLeg({});
     await closeInvocation({
       ...this.step(),
       ending,
