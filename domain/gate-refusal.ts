@@ -14,6 +14,7 @@ export const gateRefusals = {
   too_many_requests: 'The round has more input requests than the policy allows.',
   round_too_large: 'The input requests together are larger than the policy allows.',
   key_too_long: 'The key of an input request is longer than the policy allows.',
+  too_deep: 'An input request is nested more deeply than the policy allows.',
   request_malformed: 'An input request does not have the shape that its method prescribes.',
   unknown_kind: 'An input request has a method that the protocol does not know.',
   undeclared_kind: 'An input request is of a kind that this call did not declare.',

@@ -23,6 +23,26 @@ function roundOf(verdict: GateVerdict) {
   return verdict.round;
 }
 
+describe('gate: depth', () => {
+  const nested = (levels: number): object => (levels === 0 ? {} : { in: nested(levels - 1) });
+
+  it('lets the deepest form pass that there is: a titled choice of several', () => {
+    const items = { anyOf: [{ const: 'a', title: 'A' }] };
+    const requestedSchema = { type: 'object', properties: { pick: { type: 'array', items } } };
+    expect(judge(asking({ a: elicit({ requestedSchema }) })).is).toBe('round');
+  });
+
+  it('refuses what is nested more deeply than the policy allows, wherever it is and however deep', () => {
+    expect(judge(asking({ a: elicit({ other: nested(6) }) })).is).toBe('round');
+    const refusal = { is: 'refused', code: 'too_deep', key: 'a', path: '/inputRequests/a/params' };
+    expect(judge(asking({ a: elicit({ other: nested(7) }) }))).toEqual(refusal);
+    const bomb = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) as unknown;
+    expect(judge(asking({ a: elicit({ other: bomb }) }))).toEqual(refusal);
+    const shallow = { ...defaultPolicy, gate: { ...caps, maxDepth: 3 } };
+    expect(judge(asking({ a: elicit() }), formOnly, shallow)).toEqual(refusal);
+  });
+});
+
 describe('gate: rounds', () => {
   it.each(['tools/call', 'prompts/get', 'resources/read'])('lets %s ask', (method) => {
     expect(gate(method, asking({ a: elicit() }), formOnly, defaultPolicy).is).toBe('round');
@@ -173,6 +193,7 @@ it('pins the codes of the gate, each with a sentence', () => {
     'state_malformed',
     'state_too_large',
     'text_not_unicode',
+    'too_deep',
     'too_many_fields',
     'too_many_options',
     'too_many_requests',

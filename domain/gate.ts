@@ -12,7 +12,7 @@ import { pointerTo, stepsOf } from './json-pointer.js';
 import type { GateCaps, GateRules } from './policy.js';
 import { readSampling } from './sampling-reader.js';
 import { guardSecrets } from './secret-field.js';
-import { isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
+import { isDeeperThan, isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
 import { readUrl } from './url-reader.js';
 
 export { gateCodes, gateRefusals, type GateCode } from './gate-refusal.js';
@@ -91,9 +91,14 @@ function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): R
   return inputs;
 }
 
+/** Of calls whose policy is from before it had a bound. */
+const defaultMaxDepth = 8;
+
 function readRequest(key: string, raw: unknown, declared: Capabilities, rules: GateRules): RoundRequest {
   const path = pointerTo('/inputRequests', key);
   const request = objectAt(raw, path, 'request_malformed');
+  if (isDeeperThan(rules.gate.maxDepth ?? defaultMaxDepth, request['params']))
+    throw new GateRefusal('too_deep', `${path}/params`);
   switch (request['method']) {
     case 'elicitation/create':
       if (declared.elicitation === undefined) throw new GateRefusal('undeclared_kind', `${path}/method`);

@@ -14,6 +14,8 @@ export const maxCallDeadlineMs = 365 * dayMs;
 export interface GateCaps {
   readonly maxRequests: number;
   readonly maxKeyLength: number;
+  /** Objects and arrays within each other, in the params of one input request; absent in calls from before it existed: 8. */
+  readonly maxDepth?: number;
   readonly maxFields: number;
   readonly maxOptions: number;
   readonly maxMessageBytes: number;
@@ -125,6 +127,7 @@ export const defaultPolicy: Policy = {
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,
+    maxDepth: 8,
     maxFields: 64,
     maxOptions: 500,
     maxMessageBytes: 8 * 1024,

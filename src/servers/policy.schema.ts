@@ -41,6 +41,7 @@ const gateSchema = z
   .strictObject({
     maxRequests: count(1, 64),
     maxKeyLength: count(1, 1024),
+    maxDepth: count(1, 64),
     maxFields: count(1, 256),
     maxOptions: count(1, 2000),
     maxMessageBytes: count(1, 65_536),

@@ -38,7 +38,7 @@ const bringMs = 45_000;
 /** Some forty calls are looked at by one API, on a machine that has better things to do. */
 const lookEveryMs = 1_500;
 /** A consent is in the inbox a moment before its call shows it. */
-const showMs = 5_000;
+const showMs = 30_000;
 
 export interface CallOptions {
   /** Where it is held; absent: nowhere. */
