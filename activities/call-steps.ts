@@ -34,7 +34,7 @@ export class CallSteps implements CallActivities {
   ) {}
 
   async resolveLeg(input: LegInput): Promise<Resolution> {
-    const row = await this.ledger.resolve(ref(input), position(input));
+    const row = await this.ledger.resolve(ref(input), position(input), input.wasBegun);
     // The leg may have been sent, and the row with it: never "it was not begun".
     if (row === 'epoch_lost') return { is: 'settled', report: { outcome: { is: 'unknown', reason: 'ledger_lost' } } };
     const running = row.state === 'begun' && row.report === undefined;

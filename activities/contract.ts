@@ -16,6 +16,8 @@ export interface LegInput {
   readonly try: number;
   /** Bound by the first leg that the server took, and compared on every later one. */
   readonly toolDigest?: string;
+  /** This leg is known to have been begun, whatever the ledger says: a row that is not there was lost. */
+  readonly wasBegun?: true;
   /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
   readonly ledgerClock?: number;
   /** The one over which the server first asked; absent before that, and where there is none to keep. */

@@ -47,14 +47,15 @@ export interface Capabilities {
 }
 
 /**
- * What a call declares: forms always, the rest as its server's policy allows. Bound at the start, so that every leg says the same
+ * What a call declares: what its server's policy allows, less what its caller says that nobody is there to answer. Bound at the start, so that every leg says the same
  * and the gate measures every round by what the server was told.
  *
  * @see design §4
  */
 export function capabilitiesOf(allow: Allowances): Capabilities {
+  const { form = true, url } = allow;
   return {
-    elicitation: { form: {}, ...(allow.url && { url: {} }) },
+    ...((form || url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
     ...(allow.sampling && { sampling: {} }),
     ...(allow.roots && { roots: {} }),
   };

@@ -9,7 +9,7 @@ import { readForm } from './form-reader.js';
 import type { FormInput, RoundInput, UrlInput } from './form.js';
 import { GateRefusal, type GateCode } from './gate-refusal.js';
 import { pointerTo, stepsOf } from './json-pointer.js';
-import type { GateCaps, GateRules } from './policy.js';
+import { defaultMaxDepth, type GateCaps, type GateRules } from './policy.js';
 import { readSampling } from './sampling-reader.js';
 import { guardSecrets } from './secret-field.js';
 import { isDeeperThan, isUnicode, objectAt, textAt, type JsonObject } from './server-json.js';
@@ -90,9 +90,6 @@ function readRequests(raw: unknown, declared: Capabilities, rules: GateRules): R
   }
   return inputs;
 }
-
-/** Of calls whose policy is from before it had a bound. */
-const defaultMaxDepth = 8;
 
 function readRequest(key: string, raw: unknown, declared: Capabilities, rules: GateRules): RoundRequest {
   const path = pointerTo('/inputRequests', key);

@@ -28,6 +28,8 @@ export interface GateCaps {
 
 /** What a server may ask for beside forms. A call declares exactly this, and whatever else it is asked is refused. */
 export interface Allowances {
+  /** Asking a person to fill in a form; absent: yes. A call that nobody is there to answer may be told no. */
+  readonly form?: boolean;
   /** Asking a person to open a URL (elicitation in URL mode). */
   readonly url: boolean;
   /** Asking a person for a model's message (`sampling/createMessage`). */
@@ -103,6 +105,9 @@ export interface Policy {
 /** What of a policy decides whether a round may reach a person. */
 export type GateRules = Pick<Policy, 'gate' | 'allowLoopbackUrls' | 'secretFields'>;
 
+/** Also of calls whose policy is from before it had a bound. */
+export const defaultMaxDepth = 8;
+
 export const defaultPolicy: Policy = {
   maxRounds: 10,
   maxPolls: 60,
@@ -118,7 +123,7 @@ export const defaultPolicy: Policy = {
   maxArgumentsBytes: 256 * 1024,
   maxResultBytes: 4 * 1024 * 1024,
   maxAnswerBytes: 256 * 1024,
-  allow: { url: true, sampling: false, roots: false },
+  allow: { form: true, url: true, sampling: false, roots: false },
   roots: [],
   allowLoopbackUrls: false,
   secretFields: 'refuse',
@@ -127,7 +132,7 @@ export const defaultPolicy: Policy = {
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,
-    maxDepth: 8,
+    maxDepth: defaultMaxDepth,
     maxFields: 64,
     maxOptions: 500,
     maxMessageBytes: 8 * 1024,
@@ -149,11 +154,12 @@ export const maxLegBytes = 1_440 * 1024;
 /** What a caller may say about one call. Absent means: as the server's policy has it. */
 export type PolicyNarrowing = Partial<
   Pick<Policy, 'maxRounds' | 'maxPolls' | 'legDeadlineMs' | 'roundDeadlineMs' | 'callDeadlineMs'>
->;
+> & { readonly allow?: Partial<Allowances> };
 
 /** The smaller of both, member by member: a caller can never widen what the server's owner allows (design §9). */
 export function narrow(policy: Policy, wish: PolicyNarrowing): Policy {
-  const least = (key: keyof PolicyNarrowing) => Math.min(policy[key], wish[key] ?? policy[key]);
+  const least = (key: Exclude<keyof PolicyNarrowing, 'allow'>) => Math.min(policy[key], wish[key] ?? policy[key]);
+  const both = (key: keyof Allowances) => (policy.allow[key] ?? true) && (wish.allow?.[key] ?? true);
   return {
     ...policy,
     maxRounds: least('maxRounds'),
@@ -161,6 +167,7 @@ export function narrow(policy: Policy, wish: PolicyNarrowing): Policy {
     legDeadlineMs: least('legDeadlineMs'),
     roundDeadlineMs: least('roundDeadlineMs'),
     callDeadlineMs: least('callDeadlineMs'),
+    allow: { form: both('form'), url: both('url'), sampling: both('sampling'), roots: both('roots') },
   };
 }
 

@@ -7,6 +7,7 @@ import { NestFactory } from '@nestjs/core';
 import { Config } from './config/config.js';
 import { CoreModule } from './core.module.js';
 import { openLog } from './log/log.js';
+import { reasonOf } from './log/start-failure.js';
 import { ReconcileModule } from './reconcile/reconcile.module.js';
 import { Reconciler } from './reconcile/reconciler.js';
 import { textOf } from './reconcile/report.js';
@@ -34,7 +35,7 @@ async function main(): Promise<number> {
 main().then(
   (code) => (process.exitCode = code),
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : 'unknown'}\nusage: npm run -s reconcile -- [--json]\n`);
+    process.stderr.write(`${reasonOf(error)}\nusage: npm run -s reconcile -- [--json]\n`);
     process.exitCode = 2;
   },
 );

@@ -81,6 +81,27 @@ describe('what a call brings along', () => {
   });
 });
 
+describe('a call that nobody is there to answer', () => {
+  it('says so to its server, and a question all the same reaches nobody [P5]', async () => {
+    const wish = { server: 'scripted', method: 'tools/call', params: { name: 'twice' } };
+    const id = await start(parley, { ...wish, policy: { allow: { form: false, url: false } } });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'refused', reason: 'undeclared_kind', consent: null });
+    const [only, ...more] = legsOf(id);
+    expect((only?.params['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/clientCapabilities']).toEqual({});
+    expect(more).toEqual([]);
+  });
+
+  it('cannot widen what the server’s policy allows [P5]', async () => {
+    const wish = { server: 'scripted', method: 'tools/call', params: { name: 'last' } };
+    const id = await start(parley, { ...wish, policy: { allow: { sampling: true, form: true } } });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed' });
+    const declared = { elicitation: { form: {}, url: {} } };
+    expect((legsOf(id)[0]?.params['_meta'] as Record<string, unknown>)['io.modelcontextprotocol/clientCapabilities']).toEqual(
+      declared,
+    );
+  });
+});
+
 describe('what a server gives back', () => {
   it.each([
     ['resources/read', { uri: 'config://app' }],

@@ -39,14 +39,9 @@ export class Inbox {
     this.past = new Map(memory.past);
   }
 
-  /** Between rounds, when nothing is open. */
+  /** Between rounds, when nothing is open and all that was heard has been dealt with. */
   memory(): InboxMemory {
     return { verdicts: [...this.verdicts].slice(-maxKeptVerdicts), past: [...this.past] };
-  }
-
-  /** Nothing was heard that the next run would have to hear again. */
-  get isQuiet(): boolean {
-    return this.early.length === 0 && this.refusals.length === 0;
   }
 
   /** Sets the handlers: call it before the workflow's first await. */

@@ -68,7 +68,7 @@ class Conversation {
 
   async run(): Promise<Ending> {
     for (;;) {
-      if (workflowInfo().continueAsNewSuggested && this.inbox.isQuiet) await this.continueAsNew();
+      if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
       this.inbox.forgetResume();
       const report = await send({ ...this.leg, call: this.call }, this.inbox, this.callDeadlineAt);
       const step = judge(this.call.policy, this.progress, report.outcome);
@@ -255,6 +255,9 @@ class Conversation {
 
   /** Temporal ends a workflow whose history grows past 50 MB or 51 200 events; long before that a new run takes over. */
   private async continueAsNew(): Promise<never> {
+    // No question is about to be opened: answers to one that this call does not know will never be to one that it does.
+    this.inbox.close();
+    await this.putRefusalsOnRecord();
     const { leg, progress, sequence, round } = this;
     const answered = latestWithin(maxCarriedAnswersLength, this.answered);
     const inbox = this.inbox.memory();

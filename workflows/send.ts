@@ -56,12 +56,12 @@ function neverStarted(error: unknown): boolean {
 }
 
 /** What the activity last said of itself, if anything: a ledger that does not know the leg is then known to have forgotten it. */
-function begunEvidence(error: unknown): Partial<BegunLeg> {
+function begunEvidence(error: unknown): Pick<LegInput, 'ledgerClock' | 'wasBegun'> {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const said: unknown = cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
   const told: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
   const evidence = (said ?? told) as Partial<BegunLeg> | null | undefined;
-  return evidence?.ledgerClock === undefined ? {} : { ledgerClock: evidence.ledgerClock };
+  return evidence?.ledgerClock === undefined ? {} : { ledgerClock: evidence.ledgerClock, wasBegun: true };
 }
 
 function ignoreCancellation(error: unknown): void {

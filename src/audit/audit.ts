@@ -12,7 +12,7 @@ export const auditTypes = [
   'leg_submitted',
   'round_received',
   'url_opened',
-  'consent_withdrawn',
+  'withdrawal_requested',
   'call_waiting',
   'call_resumed',
   'answer_accepted',

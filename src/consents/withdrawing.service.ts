@@ -36,7 +36,7 @@ export class WithdrawingService {
     const closedAs = closedCode(consent);
     if (closedAs !== undefined) throw new Problem(closedAs);
     const { invocation } = consent;
-    await this.audit.append(tenant, { type: 'consent_withdrawn', invocation, consent: consent.id, actor: subject });
+    await this.audit.append(tenant, { type: 'withdrawal_requested', invocation, consent: consent.id, actor: subject });
     const delivery = await this.workflows.cancel(tenant, invocation, { by: subject, consent: consent.id });
     if (delivery === 'gone') throw new Problem('consent_withdrawn');
     await this.replies.keep(scope, attempt.chosen, reply);

@@ -1,7 +1,7 @@
 /** Tells the calls that wait for a hold that it is lifted. */
 
 import { Injectable } from '@nestjs/common';
-import { Client } from '@temporalio/client';
+import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { attributes, resumeSignal } from '../../workflows/messages.js';
 import { Log } from '../log/log.js';
 import type { Held } from './holds.js';
@@ -23,12 +23,21 @@ export class HeldCalls {
     );
   }
 
+  private told(err: unknown, held: Held): void {
+    if (err instanceof WorkflowNotFoundError) return;
+    this.log.warn({ event: 'held_calls_not_told', ...held, err }, 'a call that was held looks again by itself');
+  }
+
   private async signalAll(held: Held): Promise<void> {
     // Ids of servers and tenants have no quotes in them.
     const [about, value] = 'server' in held ? [attributes.server, held.server] : [attributes.tenant, held.tenant];
     const query = `ExecutionStatus = 'Running' AND ${attributes.status.name} = 'held' AND ${about.name} = '${value}'`;
     for await (const { workflowId } of this.temporal.workflow.list({ query })) {
-      await this.temporal.workflow.getHandle(workflowId).signal(resumeSignal);
+      // One that has ended meanwhile needs to hear nothing, and must not keep the others from hearing.
+      await this.temporal.workflow
+        .getHandle(workflowId)
+        .signal(resumeSignal)
+        .catch((error: unknown) => this.told(error, held));
     }
   }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Method } from '../../domain/call.js';
 import { parseDurationMs } from '../../domain/duration.js';
+import { present } from '../../domain/server-json.js';
 import { narrow, type Policy, type PolicyNarrowing } from '../../domain/policy.js';
 import { type Actor, isPrincipal, mayActFor } from '../auth/actor.js';
 import { bodyDigestOf } from '../http/repeatable-replies.js';
@@ -88,17 +89,18 @@ export class Admission {
 }
 
 function narrowingOf(wish: StartBody['policy']): PolicyNarrowing {
-  const { maxRounds, maxPolls, legDeadline, roundDeadline, callDeadline } = wish ?? {};
+  const { maxRounds, maxPolls, legDeadline, roundDeadline, callDeadline, allow } = wish ?? {};
   return {
     ...(maxRounds !== undefined && { maxRounds }),
     ...(maxPolls !== undefined && { maxPolls }),
     ...durationMember('legDeadlineMs', legDeadline),
     ...durationMember('roundDeadlineMs', roundDeadline),
     ...durationMember('callDeadlineMs', callDeadline),
+    ...(allow !== undefined && { allow: present(allow) }),
   };
 }
 
-function durationMember(name: keyof PolicyNarrowing, text: string | undefined): PolicyNarrowing {
+function durationMember(name: Exclude<keyof PolicyNarrowing, 'allow'>, text: string | undefined): PolicyNarrowing {
   const ms = text === undefined ? undefined : parseDurationMs(text);
   return ms === undefined ? {} : { [name]: ms };
 }

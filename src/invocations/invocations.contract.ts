@@ -45,8 +45,16 @@ const policy = z
     legDeadline: duration.optional(),
     roundDeadline: duration.optional(),
     callDeadline: duration.optional(),
+    allow: z
+      .strictObject({ form: z.boolean(), url: z.boolean(), sampling: z.boolean(), roots: z.boolean() })
+      .partial()
+      .optional()
+      .meta({ description: 'What the server is told that it may ask for; only `false` changes anything' }),
   })
-  .meta({ id: 'CallPolicy', description: "May only narrow the server's policy: of both values the smaller counts" });
+  .meta({
+    id: 'CallPolicy',
+    description: "May only narrow the server's policy: of both values the smaller counts, and what either forbids is forbidden",
+  });
 
 const common = {
   server: z.string().min(1).max(128).meta({ description: 'Id of a registered server' }),

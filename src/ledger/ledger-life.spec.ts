@@ -81,6 +81,15 @@ describe('a store that has lost a begun leg', () => {
     expect(await fresh.begin({ ...begin, invocation: `inv_${randomUUID()}`, position: now })).toMatchObject({ is: 'begun' });
   });
 
+  it('and has begun others since, so that its clock tells nothing, is noticed by whoever knows that the leg was begun', async () => {
+    await ledger.begin(begin);
+    await losesTheLastBegin();
+    await fresh.begin({ ...begin, invocation: `inv_${randomUUID()}` });
+    await fresh.begin({ ...begin, invocation: `inv_${randomUUID()}` });
+    expect(await fresh.resolve(begin, position, true)).toBe('epoch_lost');
+    expect((await fresh.position()).epoch).not.toBe(position.epoch);
+  });
+
   it('that was wiped since is no reason to doubt the new one', async () => {
     for (let leg = 0; leg < 3; leg += 1) await ledger.begin({ ...begin, invocation: `inv_${randomUUID()}` });
     await store.wipe();

@@ -78,15 +78,19 @@ return 'done'
 `);
 
 /**
- * KEYS epoch, clock, ledger. ARGV leg, try, ttl, epoch, mark, fresh epoch. Closes the door on a try that was never begun: a late activity
+ * KEYS epoch, clock, ledger. ARGV leg, try, ttl, 'begun' if it is known to have been, epoch, mark, fresh epoch. Closes the door on a try that was never begun: a late activity
  * loses its begin. A row of an earlier try that never ran is no statement about this try, so it is revoked as well.
  */
 export const resolveScript = new Script(`${helpers}
-local leg, try, ttl, epoch, mark, fresh = unpack(ARGV)
+local leg, try, ttl, begun, epoch, mark, fresh = unpack(ARGV)
 if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
 local key = KEYS[3]
 local found = row(key, leg)
 if not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
+  if begun ~= '' then
+    redis.call('SET', KEYS[1], fresh)
+    return {'epoch_lost'}
+  end
   redis.call('HDEL', key, leg..'.report', leg..'.is')
   redis.call('HSET', key, leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
   live_for(key, ttl)

@@ -154,12 +154,14 @@ export class Ledger {
    * What became of a leg whose activity did not report. Never begun → revoked, for good: nothing was or will be sent under this try.
    *
    * @param position what the call last heard of the store; in another life of it, a row that is not there proves nothing
+   * @param wasBegun it is known that this try was begun: a row that is not there was lost
    */
-  async resolve(ref: LegRef, position: Position): Promise<LedgerRow | 'epoch_lost'> {
+  async resolve(ref: LegRef, position: Position, wasBegun = false): Promise<LedgerRow | 'epoch_lost'> {
     const reply = (await resolveScript.run(this.redis, this.keysOf(ref), [
       String(ref.leg),
       String(ref.try),
       String(revokedTtlMs),
+      wasBegun ? 'begun' : '',
       ...this.lifeOf(position),
     ])) as (string | null)[];
     return reply[0] === 'epoch_lost' ? 'epoch_lost' : rowFrom(reply);

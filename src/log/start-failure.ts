@@ -9,8 +9,13 @@ const selfExplaining = new Set(['ConfigFault', 'RegistryFault', 'StoreFault']);
 
 export function failToStart(process: ProcessName) {
   return (error: unknown): void => {
-    const reason = error instanceof Error && selfExplaining.has(error.name) ? error.message : inspect(error);
+    const reason = reasonOf(error);
     openLog({ logLevel: 'fatal', process }).fatal({ event: 'start_failed', reason }, `the ${process} cannot start`);
     globalThis.process.exit(1);
   };
+}
+
+/** Why a process ends, for whoever started it. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error && selfExplaining.has(error.name) ? error.message : inspect(error);
 }

@@ -20,10 +20,9 @@ const longestLegMs = 60 * 60_000;
 const mayGoOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'turned_away', 'state_expired']);
 
 export async function lastLegOf(ledger: Ledger, record: InvocationRecord): Promise<LastLeg> {
-  const { tenant, id: invocation, ledgerEpoch } = record;
+  const { tenant, id: invocation, ledgerEpoch, ledgerClock = 0 } = record;
   if (ledgerEpoch === undefined) return { is: 'lost' };
-  // The ledger itself remembers how far it has counted, as far as this process knows.
-  const position = { epoch: ledgerEpoch, clock: 0 };
+  const position = { epoch: ledgerEpoch, clock: ledgerClock };
   for (let leg = 1; ; leg += 1) {
     const row = await ledger.resolve({ tenant, invocation, leg, try: lastTry }, position);
     if (row === 'epoch_lost') return { is: 'lost' };

@@ -16,6 +16,8 @@ export interface InvocationRecord {
   readonly paramsDigest: string;
   /** The epoch the call was bound to: in another one, a ledger row that is not there proves nothing. */
   readonly ledgerEpoch?: string;
+  /** What the ledger's clock showed when the call was started. */
+  readonly ledgerClock?: number;
   /** How long one leg may take; from the call's policy. */
   readonly legDeadlineMs?: number;
   readonly status: InvocationStatus;
@@ -42,7 +44,8 @@ export interface InvocationRecord {
 
 /** A call to which nothing has happened yet. */
 export function firstRecordOf(call: BoundCall): InvocationRecord {
-  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, ledgerEpoch, policy, startedAt } = call;
+  const { invocation, tenant, subject, requester, server, method, name, paramsDigest, startedAt } = call;
+  const { ledgerEpoch, ledgerClock, policy } = call;
   return {
     id: invocation,
     tenant,
@@ -53,6 +56,7 @@ export function firstRecordOf(call: BoundCall): InvocationRecord {
     name,
     paramsDigest,
     ledgerEpoch,
+    ...(ledgerClock !== undefined && { ledgerClock }),
     legDeadlineMs: policy.legDeadlineMs,
     status: 'sending',
     outcome: null,

@@ -54,7 +54,7 @@ const gateSchema = z
 
 const flag = z.boolean({ error: 'expected true or false' });
 
-const allowSchema = z.strictObject({ url: flag, sampling: flag, roots: flag }).partial();
+const allowSchema = z.strictObject({ form: flag, url: flag, sampling: flag, roots: flag }).partial();
 
 const rootUri = 'expected a file:// URI of at most 1024 characters';
 

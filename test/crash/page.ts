@@ -36,8 +36,14 @@ export function reliabilityPage(cells: readonly Cell[]): string {
     [
       '- An activity is paused, reset or changed only while `sendLeg` is under way: the other moments have no such activity, and no cell (–).',
       '- An MCP server killed before, during and after its effect is one row, and the moments on the wire tell them apart.',
-      '- A workflow that an operator terminates can close nothing any more. Its call may stay open in what `GET` shows.',
-      '- A wiped store has lost the questions that were open. Their calls end at their deadline; calls that go on end as `binding_lost`.',
+      '- What was terminated, or lost its question with a wiped store, is closed by the reconciler, here every five seconds (`PARLEY_RECONCILE_INTERVAL`).',
+    ].join('\n'),
+    '## Recovery and soak',
+    [
+      '- `npm run test:recovery` parks 200 calls, kills the worker, lets everybody answer while it is away, and starts it again: none may be lost, and the',
+      '  [figures](../test/crash/figures/recovery.json) say how long after the start of the worker each retry was sent.',
+      '- `npm run test:soak` makes mixed calls at a steady rate for five minutes, while something is killed every ten seconds: no effect twice, no call lost, memory',
+      '  within bounds ([figures](../test/crash/figures/soak.json)).',
     ].join('\n'),
   ]
     .join('\n\n')

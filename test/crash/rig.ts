@@ -206,9 +206,9 @@ export class Rig {
       PARLEY_TASK_QUEUE: this.space,
       PARLEY_REDIS_PREFIX: this.space,
       PARLEY_SERVERS: join(this.dir, 'parley.servers.yaml'),
-      // As often as a run of minutes needs it.
+      // As often as a run of minutes needs it; the grace must outlast what a caller repeats after an outage.
       PARLEY_RECONCILE_INTERVAL: 'PT5S',
-      PARLEY_RECONCILE_GRACE: 'PT5S',
+      PARLEY_RECONCILE_GRACE: 'PT1M',
       TEMPORAL_ADDRESS: this.gate('temporal').url.replace('tcp://', ''),
       REDIS_URL: this.gate('redis').url,
       ...this.secrets.environment(),

@@ -152,6 +152,26 @@ export const paths: Readonly<Record<string, Path>> = {
     await parley.api(`/v1/invocations/${id}/resume`, { method: 'POST', idempotencyKey: `${id} 2` });
     return over(parley, id);
   },
+  'refused by the gate': async ({ parley }) => {
+    const nobody = { policy: { allow: { form: false, url: false } } };
+    return over(parley, await calling(parley, 'asks', nobody));
+  },
+  'call deadline': async ({ parley }) => over(parley, await calling(parley, 'asks', { policy: { callDeadline: 'PT1S' } })),
+  'held and released': async ({ parley }) => {
+    const as = { sub: 'operator', scopes: ['servers:operate', 'calls:operate'] };
+    await parley.api('/v1/holds/servers/paths', { method: 'PUT', as });
+    const id = await calling(parley, 'completes');
+    await until(async () => (await invocation(parley, id)).reason === 'server_held');
+    await parley.api('/v1/holds/servers/paths', { method: 'DELETE', as });
+    await parley.api(`/v1/invocations/${id}/resume`, { method: 'POST', idempotencyKey: id });
+    return over(parley, id);
+  },
+  'cancelled on the wire': async ({ parley }) => {
+    const id = await calling(parley, 'is_silent');
+    await until(async () => (await auditOf(parley, id)).some((event) => event.type === 'leg_submitted'));
+    await parley.api(`/v1/invocations/${id}/cancel`, { method: 'POST', idempotencyKey: id });
+    return over(parley, id);
+  },
   'shown again': async ({ parley }) => {
     const id = await calling(parley, 'asks');
     const consent = await asked(parley, id);

@@ -14,7 +14,7 @@ export interface Expectation {
 
 const noHandshake = 'this revision has no such request';
 const notCallable = 'a call is of a tool, a prompt or a resource that the caller names; Parley lists tools only';
-const notDeclared = 'not declared: Parley answers elicitation only, and refuses the others';
+const notDeclared = 'not declared: Parley declares it only where the policy of the server allows it, and refuses it elsewhere';
 
 export const expectations: Readonly<Record<ScenarioName, Expectation>> = {
   'sep-2322-client-request-state': { passed: 5 },
@@ -61,7 +61,7 @@ export const notApplicable: readonly { readonly scenarios: RegExp; readonly reas
   {
     scenarios: /^auth\//,
     reason:
-      'the client of these gets its tokens from an authorization server. Parley is given them, by reference in `parley.servers.yaml`, and speaks to none; a 401 or 403 ends the call',
+      'the client of these gets its tokens from an authorization server. Parley is given them, by reference in `parley.servers.yaml`, and speaks to none; a 401 parks the call until its credential is renewed, a 403 ends it',
   },
   {
     scenarios: /^(initialize|elicitation-sep1034-client-defaults|sse-retry)$/,
