@@ -31,7 +31,7 @@ interface Report {
 }
 
 const killEveryMs = 10_000;
-/** For one call: a lost leg is given up, two rounds are answered, a few kills come between. */
+/** After the last kill: a lost leg is given up, two rounds are answered, and what has piled up meanwhile is worked off. */
 const patienceMs = 180_000;
 /** Of an API or a worker. Twice what they take when nothing is wrong. */
 const maxMiB = 768;
@@ -61,7 +61,7 @@ async function soak(): Promise<Report> {
   for (let n = 0; Date.now() < stopAt; n++) {
     const call = new Call(rig, methods[n % methods.length]!, { name: `soak-${n}` });
     calls.push(call);
-    ends.push(endOf(call));
+    ends.push(endOf(call, stopAt + patienceMs));
     await delay(1_000 / perSecond);
   }
   const kills = await killing;
@@ -90,12 +90,12 @@ async function soak(): Promise<Report> {
 }
 
 /** @returns nothing for a call that could not be started, which is lost like one that nobody shows */
-async function endOf(call: Call): Promise<Seen | undefined> {
+async function endOf(call: Call, atLatest: number): Promise<Seen | undefined> {
   const isStarted = await call.start().then(
     () => true,
     () => false,
   );
-  return isStarted ? call.ended(patienceMs, 4_000) : undefined;
+  return isStarted ? call.ended(atLatest - Date.now(), 4_000) : undefined;
 }
 
 /** One at a time, so that what is killed is there to be killed. */
