@@ -26,6 +26,7 @@ export const faultNames = [
   'activity_reset',
   'activity_options',
   'terminated',
+  'terminated_killed',
   'double_click',
   'clock_ahead',
   'clock_behind',
@@ -49,6 +50,16 @@ const unknown: Ending = 'indeterminate/leg_unknown';
 const onTheWire: readonly MomentName[] = ['wire_before', 'wire_effect', 'wire_reply', 'retry_wire'];
 /** The leg is begun in the ledger, and not done. */
 const begunOnly: readonly MomentName[] = ['begun', ...onTheWire, 'reply_received'];
+/** The call's first workflow task is complete and no other: there is no later one to reset it to. */
+const inFirstTask: readonly MomentName[] = [
+  'before_begun',
+  'begun',
+  'wire_before',
+  'wire_effect',
+  'wire_reply',
+  'reply_received',
+  'done',
+];
 /** An activity `sendLeg` is under way. */
 const inFlight: readonly MomentName[] = ['before_begun', ...begunOnly, 'done', 'verdict_read'];
 
@@ -87,16 +98,20 @@ const rows: Readonly<Record<FaultName, Row>> = {
   activity_paused_killed: lostWithTheWorker,
   activity_reset: {},
   activity_options: lostWithTheWorker,
-  // The ledger knows of its last leg: a complete result is one, a question or nothing is the end that the operator made.
-  terminated: { ...at(momentNames, cancelled, completed), ...at(begunOnly, cancelled, completed, unknown) },
+  // The ledger knows of its last leg, which is no complete one yet: a question or nothing is the end that the operator made.
+  terminated: { ...at(momentNames, cancelled), ...at(begunOnly, cancelled, unknown) },
+  terminated_killed: { ...at(momentNames, cancelled), ...lostWithTheWorker },
   double_click: {},
   clock_ahead: {},
   clock_behind: {},
 };
 
+const toLaterTask: readonly FaultName[] = ['reset_to_last', 'reset_to_each'];
+
 /** @returns nothing where the fault cannot fall at that moment */
 export function allowed(fault: FaultName, moment: MomentName): readonly Ending[] | undefined {
   if (fault.startsWith('activity_') && !inFlight.includes(moment)) return undefined;
+  if (toLaterTask.includes(fault) && inFirstTask.includes(moment)) return undefined;
   return rows[fault][moment] ?? [completed];
 }
 

@@ -5,6 +5,7 @@ import { allowed, mayAskAgain, type FaultName } from './allowed.js';
 import { Call } from './call.js';
 import { faults, patienceMs } from './faults.js';
 import { wrongWith } from './judge.js';
+import { ledgersOf } from './ledger-rows.js';
 import { methods, momentNames, moments, type CalledMethod, type Moment, type MomentName } from './moments.js';
 import { Person } from './person.js';
 import { legDeadlineMs, Rig } from './rig.js';
@@ -66,12 +67,14 @@ async function survive(rig: Rig, name: FaultName, names: readonly MomentName[]):
   const seen = await ends;
   person.leave();
   const rows = await rig.serverRows();
+  const ledgers = await ledgersOf(rig, calls);
   return calls.map((call, index) => {
     const { method } = call;
     const moment = call.moment as MomentName;
     const own = rows.filter((row) => row.call === call.key);
     const endings = allowed(name, moment) ?? [];
-    const wrong = wrongWith({ ...call.facts, endings, mayAskAgain: mayAskAgain(name), seen: seen[index], rows: own });
+    const known = { seen: seen[index], rows: own, ledger: ledgers[index] ?? [] };
+    const wrong = wrongWith({ ...call.facts, ...known, endings, mayAskAgain: mayAskAgain(name) });
     return { fault: name, moment, method, wrong: [...wrong, ...hand] };
   });
 }

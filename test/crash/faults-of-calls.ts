@@ -6,11 +6,23 @@ import { askedIn, type Call } from './call.js';
 import type { Scene } from './faults.js';
 import { idOf } from './faults-of-temporal.js';
 
-export async function terminate({ rig, calls, release }: Scene): Promise<void> {
+export async function terminate(scene: Scene): Promise<void> {
+  await terminateAll(scene);
+  await scene.release();
+}
+
+/** Nobody is left who could tell how a leg ended that was on its way. */
+export async function terminateAndKill(scene: Scene): Promise<void> {
+  await terminateAll(scene);
+  await scene.rig.worker.kill();
+  await scene.release();
+  await scene.rig.startWorker();
+}
+
+async function terminateAll({ rig, calls }: Scene): Promise<void> {
   await rig.withTemporal(async (temporal) => {
     await Promise.all(calls.map((call) => temporal.workflow.getHandle(idOf(call)).terminate('crash matrix')));
   });
-  await release();
 }
 
 /** Until a click has reached the API that it is made at. */

@@ -1,12 +1,13 @@
 /** The faults of the matrix that befall processes and stores. Each begins with every call at its moment, lets them go, and ends healed. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from 'redis';
+import { until } from '../../tools/until.js';
 import type { FaultName } from './allowed.js';
 import { Call } from './call.js';
-import { doubleClick, terminate } from './faults-of-calls.js';
+import { doubleClick, terminate, terminateAndKill } from './faults-of-calls.js';
 import { changeOptions, pause, pauseAndKill, resetActivities, resetTo } from './faults-of-temporal.js';
 import { legDeadlineMs, type Rig } from './rig.js';
+import { withRedis } from './with-redis.js';
 
 export interface Scene {
   readonly rig: Rig;
@@ -33,6 +34,9 @@ export interface Fault {
 
 /** A leg's deadline, a heartbeat's, two rounds of a person who looks every second, and as much again for a busy machine. */
 export const patienceMs = 90_000;
+
+/** The reconciler lets a minute pass after a leg's deadline, or after the last that was heard of a call. */
+const unattendedMs = 150_000;
 
 const outageMs = 2_000;
 const longOutageMs = 20_000;
@@ -97,7 +101,7 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
     title: "Redis' disk full",
     redisUnder: limited,
     befall: async (scene) => {
-      await fillDisk(scene.rig.redisUrl);
+      await fillDisk(scene.rig);
       await restarted(scene, 'redis');
     },
   },
@@ -135,7 +139,12 @@ export const faults: Readonly<Record<FaultName, Fault>> = {
   activity_paused_killed: { title: '`activity pause`, SIGKILL of the worker, `unpause`', befall: pauseAndKill },
   activity_reset: { title: '`activity reset`', befall: resetActivities },
   activity_options: { title: '`activity update-options`: 10 attempts; SIGKILL of the worker', befall: changeOptions },
-  terminated: { title: 'workflow terminated', patienceMs: 8_000, befall: terminate },
+  terminated: { title: 'workflow terminated', patienceMs: unattendedMs, befall: terminate },
+  terminated_killed: {
+    title: 'workflow terminated, SIGKILL of the worker',
+    patienceMs: unattendedMs,
+    befall: terminateAndKill,
+  },
   double_click: {
     title: 'double click from two API replicas',
     prepare: (rig) => rig.startApi(1),
@@ -169,28 +178,22 @@ async function clockShifted({ rig, release }: Scene, shiftMs: number): Promise<v
   if (Math.abs(startedAt - Date.now() - shiftMs) > hourMs / 2) throw new Error('the clock of the API was not shifted');
 }
 
+/** As the store says that it was refused a write to its file. */
+const refusedWrite = /AOF write error|Error writing to the AOF file|Short write while writing to the AOF file/;
+/** Until what it says is in its log. */
+const sayMs = 10_000;
+
 /** Writes until the store is refused a write to its file; with `appendfsync always` it then ends, for it could not keep its word. */
-async function fillDisk(url: string): Promise<void> {
+async function fillDisk(rig: Rig): Promise<void> {
   const filler = 'x'.repeat(1024 * 1024);
-  await withRedis(url, async (redis) => {
-    for (let n = 0; n < 64; n++) await redis.set(`filler-${n}`, filler);
-    throw new Error('64 MB were written, and no write was refused');
-  }).catch((error: Error) => {
-    if (error.message.startsWith('64 MB')) throw error;
+  const isFull = await withRedis(rig.redisUrl, async (redis) => {
+    try {
+      for (let n = 0; n < 64; n++) await redis.set(`filler-${n}`, filler);
+      return false;
+    } catch {
+      return true;
+    }
   });
-}
-
-async function withRedis<T>(url: string, act: (redis: ReturnType<typeof client>) => Promise<T>): Promise<T> {
-  const redis = client(url);
-  redis.on('error', () => {});
-  await redis.connect();
-  try {
-    return await act(redis);
-  } finally {
-    redis.destroy();
-  }
-}
-
-function client(url: string) {
-  return createClient({ url, socket: { reconnectStrategy: false } });
+  if (!isFull) throw new Error('64 MB were written, and no write was refused');
+  await until(async () => refusedWrite.test(await rig.logOf('redis')), sayMs, "the store's word that a write was refused");
 }

@@ -3,6 +3,7 @@
 import type { Ending } from './allowed.js';
 import type { Call, Given, Seen } from './call.js';
 import { answersOf } from './effect-protocol.js';
+import type { LedgerLeg } from './ledger-rows.js';
 import type { ServerRow } from './rig.js';
 
 export interface Facts extends Pick<Call, 'method' | 'id' | 'given' | 'notShown'> {
@@ -14,6 +15,8 @@ export interface Facts extends Pick<Call, 'method' | 'id' | 'given' | 'notShown'
   readonly seen: Seen | undefined;
   /** Of this call alone. */
   readonly rows: readonly ServerRow[];
+  /** Its legs in the ledger; absent where no workflow is terminated. */
+  readonly ledger?: readonly LedgerLeg[];
 }
 
 /** Outcomes that say that their last leg was not sent. */
@@ -21,7 +24,7 @@ const unsent = ['unreachable', 'binding_lost', 'refused'];
 
 /** @returns what is wrong, in words; nothing when it is as it must be */
 export function wrongWith(facts: Facts): string[] {
-  return [...twice(facts), ...ended(facts), ...denied(facts), ...lostAnswers(facts), ...hidden(facts)];
+  return [...twice(facts), ...ended(facts), ...denied(facts), ...onItsWay(facts), ...lostAnswers(facts), ...hidden(facts)];
 }
 
 /** Promise 1. */
@@ -57,6 +60,24 @@ function about(seen: Seen | undefined): string {
 function denied({ seen, rows }: Facts): string[] {
   if (seen === undefined || seen.outcome === null || !unsent.includes(seen.outcome)) return [];
   return rows.some(({ leg }) => leg === seen.leg) ? [`${seen.outcome} at leg ${seen.leg}, which the server has seen`] : [];
+}
+
+/** A leg that ended so is nothing's end: another one may follow, or nothing of it was sent (src/reconcile/last-leg.ts). */
+const endsNothing: readonly string[] = ['asked', 'turned_away', 'state_expired', 'never_sent'];
+
+/**
+ * `terminated` says that no leg was on its way: every leg that the ledger let begin has an answer there, which did not end the call, and
+ * the server has seen no other.
+ */
+function onItsWay({ seen, rows, ledger = [] }: Facts): string[] {
+  if (seen?.reason !== 'terminated') return [];
+  const isSent = (leg: number): boolean => rows.some((row) => row.leg === leg);
+  const begun = ledger.filter(({ leg, state }) => state !== 'revoked' || isSent(leg));
+  const wrong = begun
+    .filter(({ leg, is = '' }) => !endsNothing.includes(is) || (is === 'never_sent' && isSent(leg)))
+    .map(({ leg, state, is }) => `terminated, while the ledger says of leg ${leg}: ${is ?? state}`);
+  const unknown = rows.filter(({ leg }) => leg > seen.leg || !begun.some((each) => each.leg === leg));
+  return [...wrong, ...unknown.map(({ is, leg }) => `terminated at leg ${seen.leg}, after the ${is} of leg ${leg}`)];
 }
 
 /** Promise 3: what a person was told is accepted is what the server got, and nothing that nobody said. */

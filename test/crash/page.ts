@@ -35,6 +35,7 @@ export function reliabilityPage(cells: readonly Cell[]): string {
     '## What is not in it',
     [
       '- An activity is paused, reset or changed only while `sendLeg` is under way: the other moments have no such activity, and no cell (–).',
+      '- A call is reset to a later task only where it has more than one: while leg 1 is under way, its first is its last (–).',
       '- An MCP server killed before, during and after its effect is one row, and the moments on the wire tell them apart.',
       '- What was terminated, or lost its question with a wiped store, is closed by the reconciler, here every five seconds (`PARLEY_RECONCILE_INTERVAL`).',
     ].join('\n'),

@@ -16,6 +16,7 @@ import { freePort } from '../../tools/ports.js';
 import { startApi, startWorker, type Environment, type Running } from '../../tools/processes.js';
 import { built, root } from '../../tools/root.js';
 import { findOrBringRedis, findOrBringTemporal, type Service } from '../../tools/services.js';
+import { Keys } from '../../src/store/keys.js';
 import { settled } from '../../tools/settle.js';
 import { TcpGate } from '../harness/tcp-gate.js';
 import { keeperVariable } from './hold-client.js';
@@ -152,6 +153,15 @@ export class Rig {
     } finally {
       await connection.close();
     }
+  }
+
+  /** What a service has said, over all its lives. */
+  async logOf(name: ServiceName): Promise<string> {
+    return readFile(this.#logFile(name), 'utf8');
+  }
+
+  get keys(): Keys {
+    return new Keys(this.space);
   }
 
   get redisUrl(): string {
