@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { LegOutcome, LegReport } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
+import type { Holds } from '../src/holds/holds.js';
 import type { Ledger, LedgerRow, LegRef, Position } from '../src/ledger/ledger.js';
 import type { LegSender, WireOutcome } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
@@ -21,6 +22,7 @@ export class SendLeg {
     private readonly audit: Audit,
     private readonly sender: LegSender,
     private readonly reader: LegReader,
+    private readonly holds: Holds,
     private readonly retentionMs: number,
   ) {}
 
@@ -54,7 +56,7 @@ export class SendLeg {
 
   /** From here on the row is ours: whatever happens is written to it before it is returned. */
   private async once(input: LegInput, plan: PlannedLeg, token: string, ledgerClock: number): Promise<LegReport> {
-    const { outcome, blob, fault } = await this.sendRecorded(input, plan);
+    const { outcome, blob, fault } = await this.sendRecorded(input, plan, token);
     const report: LegReport = {
       outcome,
       ledgerClock,
@@ -66,10 +68,16 @@ export class SendLeg {
     return misfit === undefined ? report : { ...report, outcome: misfit };
   }
 
-  private async sendRecorded(input: LegInput, plan: PlannedLeg): Promise<ReadLeg> {
-    const [isRecorded, isReplicated] = await Promise.all([this.recordSubmission(input, plan), this.ledger.isReplicated()]);
-    if (!isRecorded) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
+  private async sendRecorded(input: LegInput, plan: PlannedLeg, token: string): Promise<ReadLeg> {
+    const { tenant, server } = input.call;
+    // Once more: planning may have taken long, and nothing begins under a hold.
+    const [by, isReplicated] = await Promise.all([
+      this.holds.blocking(tenant, server),
+      this.ledger.isReplicated({ ...ref(input), token }),
+    ]);
+    if (by !== undefined) return { outcome: { is: 'blocked', by } };
     if (!isReplicated) return { outcome: { is: 'never_sent', proof: 'ledger_not_replicated' } };
+    if (!(await this.recordSubmission(input, plan))) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
     return this.reader.read(input, plan, await this.carry(plan));
   }
 

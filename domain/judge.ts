@@ -25,6 +25,8 @@ export interface Progress {
   readonly waits: number;
   /** Times the original request was sent afresh because the server had forgotten its state. */
   readonly reasks: number;
+  /** The last answer was not an accept: what a person did not agree to is never asked for afresh. */
+  readonly isDeclined: boolean;
 }
 
 export const noProgress: Progress = {
@@ -36,6 +38,7 @@ export const noProgress: Progress = {
   misheaded: 0,
   waits: 0,
   reasks: 0,
+  isDeclined: false,
 };
 
 /** How an invocation ended, without content: what the workflow returns. */
@@ -95,7 +98,7 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
     case 'binding_lost':
       return over({ outcome: 'binding_lost', reason: outcome.part });
     case 'state_expired':
-      if (policy.onStateExpired === 'reask' && progress.reasks < maxReasks) return { is: 'start_afresh' };
+      if (mayStartAfresh(policy, progress)) return { is: 'start_afresh' };
       return over({ outcome: 'state_expired', reason: 'request_state_refused' });
     case 'turned_away':
       if (outcome.why === 'credential') return { is: 'wait', for: 'reauthorization_required', next: 'repeat' };
@@ -123,6 +126,10 @@ function poll(policy: Policy, progress: Progress, round: OpenableRound): Step {
   if (progress.polls >= policy.maxPolls) return capped('poll_cap');
   const waitMs = backoffMs(progress.pollsInARow + 1, policy.pollInitialMs, policy.pollMaxMs);
   return { is: 'poll', round, waitMs };
+}
+
+function mayStartAfresh(policy: Policy, { reasks, isDeclined }: Progress): boolean {
+  return policy.onStateExpired === 'reask' && !isDeclined && reasks < maxReasks;
 }
 
 function tryAgain(policy: Policy, progress: Progress): Step {

@@ -32,10 +32,12 @@ async function main(): Promise<number> {
   }
 }
 
-main().then(
-  (code) => (process.exitCode = code),
-  (error: unknown) => {
-    process.stderr.write(`${reasonOf(error)}\nusage: npm run -s reconcile -- [--json]\n`);
-    process.exitCode = 2;
-  },
-);
+main().then(exitWith, (error: unknown) => {
+  process.stderr.write(`${reasonOf(error)}\nusage: npm run -s reconcile -- [--json]\n`);
+  exitWith(2);
+});
+
+/** What a run that could not begin has left open must not keep the process; what it has said must be out first. */
+function exitWith(code: number): void {
+  process.stdout.write('', () => process.exit(code));
+}

@@ -250,6 +250,13 @@ describe('a state that the server has forgotten', () => {
     expect(sends(id)).toHaveLength(6);
   });
 
+  it('is not asked for afresh once the person has declined [P3] [P6]', async () => {
+    const id = await start(parley, { server: 'reasking', tool: 'forgets_once' });
+    expect((await answer(parley, await asked(parley, id), { go: { action: 'decline' } })).status).toBe(200);
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'state_expired', leg: 2 });
+    expect(sends(id)).toHaveLength(2);
+  });
+
   it('ends the call at once where the policy does not say otherwise', async () => {
     const id = await start(parley, { server: 'scripted', tool: 'forgets_once' });
     await accept(parley, await asked(parley, id), yes);

@@ -23,10 +23,11 @@ export class Inbox {
   private readonly past: Map<ConsentId, Exclude<ConsentStatus, 'open'>>;
   private refusals: { answer: Answer; verdict: Verdict }[] = [];
   /**
-   * Answers to a consent that this run has not opened yet. A worker that dies after it has shown a consent and before its task is
+   * Answers to, and withdrawals of, a consent that this run has not opened yet. A worker that dies after it has shown a consent and before its task is
    * recorded leaves one that people can answer: the task then runs anew with the answer already in it.
    */
-  private early: Answer[] = [];
+  private early: (() => void)[] = [];
+  private isClosed = false;
   private open: OpenRound | undefined;
   private accepted: Answer | undefined;
   private cancelRequest: CancelRequest | undefined;
@@ -73,12 +74,13 @@ export class Inbox {
   expect(round: OpenRound): void {
     this.open = round;
     this.accepted = undefined;
-    for (const answer of this.early.splice(0)) this.take(answer);
+    for (const hear of this.early.splice(0)) hear();
   }
 
   /** Nothing will be asked any more: answers to consents that never were are refused. */
   close(): void {
-    for (const answer of this.early.splice(0)) this.judge(answer);
+    this.isClosed = true;
+    for (const hear of this.early.splice(0)) hear();
   }
 
   /** No further answer to the open round counts. */
@@ -141,10 +143,13 @@ export class Inbox {
     return this.isCalledOff || this.isRefreshWanted;
   }
 
+  private isKnown(consent: ConsentId): boolean {
+    return this.open?.consent === consent || this.past.has(consent);
+  }
+
   private take(answer: Answer): void {
-    const isKnown = this.open?.consent === answer.consent || this.past.has(answer.consent);
-    if (isKnown) this.judge(answer);
-    else this.early.push(answer);
+    if (this.isClosed || this.isKnown(answer.consent)) this.judge(answer);
+    else this.early.push(() => this.take(answer));
   }
 
   private judge(answer: Answer): void {
@@ -159,7 +164,11 @@ export class Inbox {
   }
 
   private cancel(request: CancelRequest): void {
-    if (request.consent !== undefined && request.consent !== this.open?.consent) return;
+    const { consent } = request;
+    if (consent !== undefined && consent !== this.open?.consent) {
+      if (!this.isClosed && !this.isKnown(consent)) this.early.push(() => this.cancel(request));
+      return;
+    }
     this.cancelRequest ??= request;
     this.settle('withdrawn');
   }

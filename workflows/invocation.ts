@@ -69,7 +69,6 @@ class Conversation {
   async run(): Promise<Ending> {
     for (;;) {
       if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
-      this.inbox.forgetResume();
       const report = await send({ ...this.leg, call: this.call }, this.inbox, this.callDeadlineAt);
       const step = judge(this.call.policy, this.progress, report.outcome);
       const early = this.stopped(report.outcome.is);
@@ -179,7 +178,8 @@ class Conversation {
 
   private async resume(round: OpenableRound, consent: ConsentId, answer: Answer): Promise<Reply> {
     const { asked, cancels } = this.progress;
-    this.count({ asked: asked + 1, pollsInARow: 0, cancels: cancels + (answer.decision === 'cancel' ? 1 : 0) });
+    const isDeclined = answer.decision !== 'accept';
+    this.count({ asked: asked + 1, pollsInARow: 0, cancels: cancels + (answer.decision === 'cancel' ? 1 : 0), isDeclined });
     if (this.call.policy.onStateExpired === 'reask') this.answered.push(answer);
     showStatus('sending');
     await closeRound({ ...this.step(), consent, answer, closedAt: Date.now() });
@@ -198,6 +198,7 @@ class Conversation {
 
   /** Parks the call until somebody has acted on what it waits for: an operator, or whoever renews a credential. */
   private async wait({ for: reason, lookAgainMs, next }: Extract<Step, { is: 'wait' }>): Promise<Reply> {
+    this.inbox.forgetResume();
     const isForPerson = reason === 'reauthorization_required';
     const roundDeadlineAt = isForPerson ? Date.now() + this.call.policy.roundDeadlineMs : this.callDeadlineAt;
     const deadlineAt = Math.min(roundDeadlineAt, this.callDeadlineAt);

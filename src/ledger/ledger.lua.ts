@@ -14,7 +14,7 @@ local function row(key, leg)
   return redis.call('HMGET', key, leg..'.state', leg..'.try', leg..'.token', leg..'.begunAt', leg..'.report', leg..'.is')
 end
 local function never_ran(r)
-  return r[1] == 'revoked' or (r[1] == 'done' and r[6] == 'never_sent')
+  return r[1] == 'revoked' or (r[1] == 'done' and (r[6] == 'never_sent' or r[6] == 'blocked'))
 end
 local function did_nothing(r)
   return r[1] == 'done' and (r[6] == 'turned_away' or r[6] == 'state_expired')
@@ -86,11 +86,12 @@ local leg, try, ttl, begun, epoch, mark, fresh = unpack(ARGV)
 if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
 local key = KEYS[3]
 local found = row(key, leg)
-if not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found)) then
-  if begun ~= '' then
-    redis.call('SET', KEYS[1], fresh)
-    return {'epoch_lost'}
-  end
+local is_new = not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found))
+if begun ~= '' and (is_new or found[1] == 'revoked') then
+  redis.call('SET', KEYS[1], fresh)
+  return {'epoch_lost'}
+end
+if is_new then
   redis.call('HDEL', key, leg..'.report', leg..'.is')
   redis.call('HSET', key, leg..'.state', 'revoked', leg..'.try', try, leg..'.token', '', leg..'.begunAt', now_ms())
   live_for(key, ttl)

@@ -128,11 +128,14 @@ export class Ledger {
   }
 
   /**
-   * Whether enough replicas hold everything that was begun up to now. A leg may not be sent before: were the store to fail over, nobody
-   * would know of it.
+   * Whether enough replicas hold the begun leg. It may not be sent before: were the store to fail over, nobody would know of it.
+   *
+   * @returns false also when they cannot be asked
    */
-  async isReplicated(): Promise<boolean> {
-    return this.replicas === undefined || (await this.replicas.confirmed(this.redis));
+  async isReplicated(ref: LegRef & { readonly token: string }): Promise<boolean> {
+    if (this.replicas === undefined) return true;
+    const key = this.keys.ledger(ref.tenant, ref.invocation);
+    return this.replicas.confirmed(this.redis, key, ref.leg, ref.token).catch(() => false);
   }
 
   /**

@@ -7,7 +7,7 @@ import { findOrBringRedis, type Service } from '../../tools/services.js';
 import { until } from '../../tools/until.js';
 import { Keys } from '../store/keys.js';
 import { connectRedis, type Redis } from '../store/redis.js';
-import { Ledger } from './ledger.js';
+import { Ledger, type LegRef } from './ledger.js';
 import { ReplicaWait } from './replica-wait.js';
 
 let services: Service[];
@@ -29,24 +29,33 @@ afterAll(async () => {
   await Promise.all((services ?? []).map((service) => service.stop()));
 });
 
-async function begin(): Promise<{ invocation: string }> {
+async function begin(): Promise<LegRef & { token: string }> {
   const invocation = `inv_${randomUUID()}`;
-  const ref = { tenant: 't1', invocation, leg: 1, try: 1 };
-  const verdict = await ledger.begin({ ...ref, token: randomUUID(), position: await ledger.position(), ttlMs: 60_000 });
+  const ref = { tenant: 't1', invocation, leg: 1, try: 1, token: randomUUID() };
+  const verdict = await ledger.begin({ ...ref, position: await ledger.position(), ttlMs: 60_000 });
   expect(verdict).toMatchObject({ is: 'begun' });
-  return { invocation };
+  return ref;
 }
 
 describe('a begun leg', () => {
   it('is replicated once the replica has written it down', async () => {
-    const { invocation } = await begin();
-    expect(await ledger.isReplicated()).toBe(true);
-    expect(await replica.hGet(`p:ledger:t1:${invocation}`, '1.state')).toBe('begun');
+    const ref = await begin();
+    expect(await ledger.isReplicated(ref)).toBe(true);
+    expect(await replica.hGet(`p:ledger:t1:${ref.invocation}`, '1.state')).toBe('begun');
+  });
+
+  it('is not when the row is gone, whoever confirms what', async () => {
+    const ref = await begin();
+    await primary.del(`p:ledger:t1:${ref.invocation}`);
+    expect(await ledger.isReplicated(ref)).toBe(false);
   });
 
   it('is not while the replica is away', async () => {
     await replica.sendCommand(['REPLICAOF', 'NO', 'ONE']);
-    await begin();
-    expect(await ledger.isReplicated()).toBe(false);
+    const ref = await begin();
+    expect(await ledger.isReplicated(ref)).toBe(false);
+    // A connection that was made anew has nothing to wait for.
+    await primary.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no']).catch(() => undefined);
+    expect(await ledger.isReplicated(ref)).toBe(false);
   });
 });

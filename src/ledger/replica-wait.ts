@@ -15,14 +15,21 @@ export class ReplicaWait {
   constructor(private readonly options: ReplicaWaitOptions) {}
 
   /**
-   * Of every write that went over this connection before.
+   * Of a leg that is begun.
    *
-   * @returns false when not enough have confirmed in time: the write stands on the primary, and may be lost with it
+   * @param key the hash of its call
+   * @returns false when not enough have confirmed in time, or the row is not there: nothing may be sent on its word
    */
-  async confirmed(redis: Redis): Promise<boolean> {
+  async confirmed(redis: Redis, key: string, leg: number, token: string): Promise<boolean> {
     const { replicas, timeoutMs } = this.options;
-    const reply = await redis.sendCommand(['WAITAOF', '1', String(replicas), String(timeoutMs)]);
+    // What is confirmed is the last write of this very connection. One that was made anew since the leg was begun has written nothing, and may
+    // lead to another server: so it writes, and looks, in the same breath.
+    const [, begunBy, reply] = await Promise.all([
+      redis.hSet(key, `${leg}.confirmed`, token),
+      redis.hGet(key, `${leg}.token`),
+      redis.sendCommand(['WAITAOF', '1', String(replicas), String(timeoutMs)]),
+    ]);
     const [local, remote] = reply as unknown as [number, number];
-    return local >= 1 && remote >= replicas;
+    return begunBy === token && local >= 1 && remote >= replicas;
   }
 }

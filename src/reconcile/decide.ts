@@ -73,7 +73,7 @@ function withoutRecord(seen: Seen, nowAt: number, graceMs: number): Act {
 
 function whileRunning(seen: Seen, record: InvocationRecord, nowAt: number, graceMs: number): Act {
   // It waits for somebody to act: no consent is asked for, and no leg is due.
-  if (record.reason !== null) return settle(seen);
+  if (record.reason !== null) return settle(seen, record.leg);
   const { status } = seen.workflow.is === 'running' ? seen.workflow : {};
   if (record.status === 'awaiting_input') {
     const asked = seen.consents.find(({ id }) => id === record.consent);
@@ -89,13 +89,17 @@ function whileRunning(seen: Seen, record: InvocationRecord, nowAt: number, grace
     const dueAt = leg.begunAt + (record.legDeadlineMs ?? longestLegMs);
     if (leg.state === 'begun' && nowAt - dueAt >= graceMs) return { is: 'report', code: 'leg_stuck' };
   }
-  return settle(seen);
+  return settle(seen, record.leg);
 }
 
-/** Consents that are open while their call is over, or has gone on to the leg behind their round. */
-function settle({ record, consents }: Seen): Act {
+/**
+ * Consents that are open while their call is over, or has gone on to the leg behind their round.
+ *
+ * @param liveFrom the round from which on a question may be one that the call is just about to show
+ */
+function settle({ record, consents }: Seen, liveFrom = Infinity): Act {
   const isAsked = (id: ConsentId) => record !== null && record.status === 'awaiting_input' && record.consent === id;
-  const left = consents.filter(({ id, status }) => status === 'open' && !isAsked(id));
+  const left = consents.filter(({ id, status, round }) => status === 'open' && !isAsked(id) && round < liveFrom);
   return left.length === 0 ? none : { is: 'settle', consents: left.map((consent) => closedAs(consent, record)) };
 }
 

@@ -55,11 +55,11 @@ const reader = {
 
 const sendLeg = {
   provide: SendLeg,
-  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal],
+  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Holds, Config, Temporal],
   // A row must outlive every workflow that could be reset and come to its leg again.
   useFactory: async (
-    ...[p, l, a, s, r, { retentionMs }, temporal]: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal]
-  ) => new SendLeg(p, l, a, s, r, Math.max(retentionMs, await temporal.retentionMs())),
+    ...[p, l, a, s, r, h, { retentionMs }, temporal]: [LegPlanner, Ledger, Audit, LegSender, LegReader, Holds, Config, Temporal]
+  ) => new SendLeg(p, l, a, s, r, h, Math.max(retentionMs, await temporal.retentionMs())),
 };
 
 const steps = {
