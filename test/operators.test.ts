@@ -14,19 +14,39 @@ import {
   start,
 } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
-import { done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 
 const operator = { sub: 'operator-1', scopes: ['calls:operate', 'servers:operate', 'audit:read'] };
 
 let parley: Parley;
 let other: ScriptedServer;
+let stalling: ScriptedServer;
+/** What the next `tools/list` of the stalling server waits for. */
+let stall: { reached(): void; readonly over: Promise<void> } | undefined;
 beforeAll(async () => {
   other = await scriptedServer([tool('free')], (_call, reply) => reply.result(done));
-  parley = await startParley({ servers: [{ id: 'other', url: other.url }] });
+  stalling = await scriptedServer(
+    async () => {
+      stall?.reached();
+      await stall?.over;
+      return [tool('asks')];
+    },
+    (call, reply) => {
+      const isRetry = 'inputResponses' in call.params;
+      const inputRequests = asking('go', { ok: { type: 'boolean' } });
+      return reply.result(isRetry ? done : { resultType: 'input_required', inputRequests });
+    },
+  );
+  const servers = [
+    { id: 'other', url: other.url },
+    { id: 'stalling', url: stalling.url },
+  ];
+  parley = await startParley({ servers });
 });
 afterAll(async () => {
   await parley?.stop();
   await other?.close();
+  await stalling?.close();
 });
 
 const hold = (what: string, as: object = operator) => parley.api(`/v1/holds/${what}`, { method: 'PUT', as });
@@ -74,6 +94,29 @@ describe('a held server', () => {
     expect(audited.map((event: any) => event.type)).toEqual(
       expect.arrayContaining(['server_held', 'server_released', 'call_waiting']),
     );
+  });
+});
+
+describe('a hold that is set while a leg is being planned', () => {
+  it('is in force for it, however long its server takes to list its tools [P1]', async () => {
+    const id = await start(parley, { server: 'stalling', tool: 'asks' });
+    const consent = await asked(parley, id);
+    let goOn = (): void => {};
+    const isReached = new Promise<void>((reached) => {
+      stall = { reached, over: new Promise((over) => (goOn = over)) };
+    });
+    await accept(parley, consent, { go: { ok: true } });
+    await isReached;
+    await hold('servers/stalling');
+    goOn();
+    stall = undefined;
+    await waitsFor(id, 'server_held');
+    expect(stalling.calls).toHaveLength(1);
+
+    await release('servers/stalling');
+    await act(`/v1/invocations/${id}/resume`);
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(stalling.calls).toHaveLength(2);
   });
 });
 

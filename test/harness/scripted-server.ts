@@ -45,9 +45,11 @@ interface Page {
   readonly nextCursor?: string;
 }
 
+type Listed = readonly object[] | Page;
+
 /** @param tools as `tools/list` shows them; a function is asked every time, for each page, so that a test can change a definition */
 export async function scriptedServer(
-  tools: readonly object[] | ((cursor?: string) => readonly object[] | Page),
+  tools: readonly object[] | ((cursor?: string) => Listed | Promise<Listed>),
   answer: (call: Call, reply: Reply) => void | Promise<void>,
   port = 0,
 ): Promise<ScriptedServer> {
@@ -59,7 +61,7 @@ export async function scriptedServer(
     const reply = replyTo(message.id, response);
     if (message.method === 'server/discover') return reply.result(discovered);
     if (message.method === 'tools/list') {
-      const listed = typeof tools === 'function' ? tools(message.params['cursor'] as string | undefined) : tools;
+      const listed = typeof tools === 'function' ? await tools(message.params['cursor'] as string | undefined) : tools;
       const page = 'tools' in listed ? listed : { tools: listed };
       return reply.result({ resultType: 'complete', ...page, ttlMs: 0, cacheScope: 'private' });
     }
