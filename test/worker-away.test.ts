@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
 import { describe, expect, inject, it } from 'vitest';
 import { accept, answer, asked, auditOf, deployTo, exampleLegs, outcome, post, start } from './harness/conversation.js';
-import { until } from './harness/parley.js';
+import { until, type Parley } from './harness/parley.js';
 import { undoAfterEach } from './harness/undo.js';
 
 const undo = undoAfterEach();
@@ -12,28 +12,33 @@ const undo = undoAfterEach();
 const yes = { target: { action: 'accept', content: deployTo('staging').target } };
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
 
-describe('an answer to a question whose worker dies before Temporal has heard that it was asked', () => {
-  it('counts all the same [P2] [P3]', async () => {
-    const redis = createClient({ url: inject('redisUrl') });
-    await redis.connect();
-    const user = `worker-${randomUUID()}`;
-    undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
-    const parley = await undo.parleyOf({ worker: false });
-    const prefix = parley.env['PARLEY_REDIS_PREFIX'];
-    // This worker can open a consent, and cannot finish the step that opens it.
-    const written = ['epoch', 'clock', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents*', 'state*', 'hold-*'];
-    const allButRecords = [...written.map((keys) => `~${prefix}:${keys}`), `%R~${prefix}:record*`];
-    await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
-    const url = new URL(inject('redisUrl'));
-    url.username = user;
-    url.password = 'secret';
-    await parley.start('worker', { REDIS_URL: url.href });
+/** A call whose question is in the inbox, while its worker cannot finish the step that put it there: Temporal has not heard of it. */
+async function halfAsked(): Promise<{ parley: Parley; id: string; consent: any }> {
+  const redis = createClient({ url: inject('redisUrl') });
+  await redis.connect();
+  const user = `worker-${randomUUID()}`;
+  undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
+  const parley = await undo.parleyOf({ worker: false });
+  const prefix = parley.env['PARLEY_REDIS_PREFIX'];
+  const written = ['epoch', 'clock', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents*', 'state*', 'hold-*'];
+  const allButRecords = [...written.map((keys) => `~${prefix}:${keys}`), `%R~${prefix}:record*`];
+  await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
+  const url = new URL(inject('redisUrl'));
+  url.username = user;
+  url.password = 'secret';
+  await parley.start('worker', { REDIS_URL: url.href });
 
-    const id = await start(parley, deploy);
-    const consent = await until(async () => {
-      const inbox = await parley.api('/v1/consents');
-      return inbox.body.items.find((item: any) => item.invocation === id);
-    });
+  const id = await start(parley, deploy);
+  const consent = await until(async () => {
+    const inbox = await parley.api('/v1/consents');
+    return inbox.body.items.find((item: any) => item.invocation === id);
+  });
+  return { parley, id, consent };
+}
+
+describe('a question whose worker dies before Temporal has heard that it was asked', () => {
+  it('can be answered: the answer counts [P2] [P3]', async () => {
+    const { parley, id, consent } = await halfAsked();
     const reply = await answer(parley, consent, yes);
     expect(reply.status, reply.text).toBe(202);
     await parley.process('worker').kill();
@@ -41,6 +46,18 @@ describe('an answer to a question whose worker dies before Temporal has heard th
     expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'completed', leg: 2 });
     expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
     expect((await auditOf(parley, id)).filter((event) => event.type === 'answer_refused')).toEqual([]);
+  }, 90_000);
+
+  it('can be withdrawn: no later answer counts [P3] [P6]', async () => {
+    const { parley, id, consent } = await halfAsked();
+    const as = { sub: 'operator', scopes: ['calls:operate'] };
+    const withdrawn = await parley.api(`/v1/consents/${consent.id}/withdraw`, { method: 'POST', idempotencyKey: 'w', as });
+    expect(withdrawn.status, withdrawn.text).toBe(202);
+    await parley.process('worker').kill();
+    await parley.start('worker');
+    expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'cancelled', reason: 'consent_withdrawn' });
+    expect((await answer(parley, consent, yes)).status).toBe(409);
+    expect(exampleLegs(parley, id)).toHaveLength(1);
   }, 90_000);
 });
 
