@@ -70,11 +70,12 @@ export class SendLeg {
 
   private async sendRecorded(input: LegInput, plan: PlannedLeg, token: string): Promise<ReadLeg> {
     const { tenant, server } = input.call;
-    // Once more: planning may have taken long, and nothing begins under a hold.
+    // Once more: planning may have taken long, and nothing begins under a hold. A store that cannot tell delays the leg, and nothing is sent.
     const [by, isReplicated] = await Promise.all([
-      this.holds.blocking(tenant, server),
+      this.holds.blocking(tenant, server).catch(() => null),
       this.ledger.isReplicated({ ...ref(input), token }),
     ]);
+    if (by === null) return { outcome: { is: 'never_sent', proof: 'holds_unreadable' } };
     if (by !== undefined) return { outcome: { is: 'blocked', by } };
     if (!isReplicated) return { outcome: { is: 'never_sent', proof: 'ledger_not_replicated' } };
     if (!(await this.recordSubmission(input, plan))) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
