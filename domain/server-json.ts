@@ -71,16 +71,8 @@ export function extended<B extends object, const T extends object>(base: B, memb
   return Object.assign({}, base, present(members));
 }
 
-/** Whether objects and arrays stand within each other more than so many deep. Level by level, for the stack is not as deep as JSON may be. */
+/** Whether objects and arrays stand within each other more than so many deep. It looks no deeper than that, so the stack has room for it. */
 export function isDeeperThan(maxDepth: number, value: unknown): boolean {
-  let level = [value].filter(isContainer);
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > maxDepth) return true;
-    level = level.flatMap((each) => Object.values(each)).filter(isContainer);
-  }
-  return false;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  if (typeof value !== 'object' || value === null) return false;
+  return maxDepth === 0 || Object.values(value).some((each) => isDeeperThan(maxDepth - 1, each));
 }

@@ -218,7 +218,7 @@ export class Rig {
       PARLEY_SERVERS: join(this.dir, 'parley.servers.yaml'),
       // As often as a run of minutes needs it; the grace must outlast what a caller repeats after an outage.
       PARLEY_RECONCILE_INTERVAL: 'PT5S',
-      PARLEY_RECONCILE_GRACE: 'PT1M',
+      PARLEY_RECONCILE_GRACE: 'PT20S',
       TEMPORAL_ADDRESS: this.gate('temporal').url.replace('tcp://', ''),
       REDIS_URL: this.gate('redis').url,
       ...this.secrets.environment(),
