@@ -31,15 +31,14 @@ export class WithdrawingService {
     if (consent === null) throw new Problem('consent_unknown');
     const reply: WithdrawnBody = { consent: consent.id, invocation: consent.invocation };
     const scope: IdempotencyScope = { tenant, actor: subject, route: `consents.withdraw ${id}`, key };
-    const attempt = await this.replies.begin<WithdrawnBody, WithdrawnBody>(scope, bodyDigestOf({ id }), reply);
-    if (attempt.reply !== undefined) return attempt.reply;
-    const closedAs = closedCode(consent);
-    if (closedAs !== undefined) throw new Problem(closedAs);
     const { invocation } = consent;
-    await this.audit.append(tenant, { type: 'withdrawal_requested', invocation, consent: consent.id, actor: subject });
-    const delivery = await this.workflows.cancel(tenant, invocation, { by: subject, consent: consent.id });
-    if (delivery === 'gone') throw new Problem('consent_withdrawn');
-    await this.replies.keep(scope, attempt.chosen, reply);
-    return reply;
+    return this.replies.once(scope, bodyDigestOf({ id }), reply, async () => {
+      const closedAs = closedCode(consent);
+      if (closedAs !== undefined) throw new Problem(closedAs);
+      await this.audit.append(tenant, { type: 'withdrawal_requested', invocation, consent: consent.id, actor: subject });
+      const delivery = await this.workflows.cancel(tenant, invocation, { by: subject, consent: consent.id });
+      if (delivery === 'gone') throw new Problem('consent_withdrawn');
+      return reply;
+    });
   }
 }

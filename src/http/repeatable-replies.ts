@@ -58,6 +58,19 @@ export class RepeatableReplies {
     return reservation satisfies never;
   }
 
+  /**
+   * An act that chooses nothing of its own: a repeat gets the first reply, and one without a reply does the act again, which must allow that.
+   *
+   * @throws {Problem} `idempotency_key_reused`, and whatever the act does: then nothing is kept
+   */
+  async once<R>(scope: IdempotencyScope, bodyDigest: string, about: Chosen, act: () => Promise<R>): Promise<R> {
+    const attempt = await this.begin<Chosen, R>(scope, bodyDigest, about);
+    if (attempt.reply !== undefined) return attempt.reply;
+    const reply = await act();
+    await this.keep(scope, attempt.chosen, reply);
+    return reply;
+  }
+
   /** The first reply under a key, if the same body got one. */
   async find<R>(scope: IdempotencyScope, bodyDigest: string): Promise<R | undefined> {
     const found = await this.idempotency.find(scope);

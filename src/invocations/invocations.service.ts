@@ -1,7 +1,7 @@
 /** Reading and cancelling calls. A call is shown to the person it runs for and to the one who started it, and to nobody else. */
 
 import { Injectable } from '@nestjs/common';
-import { type InvocationId, isInvocationId } from '../../domain/ids.js';
+import { isInvocationId } from '../../domain/ids.js';
 import { Audit } from '../audit/audit.js';
 import type { Actor } from '../auth/actor.js';
 import { pageFrom, wishOf } from '../http/page.js';
@@ -14,8 +14,6 @@ import { type InvocationRecord, Records } from '../records/records.js';
 import { CallWorkflows } from './call-workflows.js';
 import { InvocationView, summaryOf } from './invocation-view.js';
 import type { InvocationBody, InvocationPage, ListQuery } from './invocations.contract.js';
-
-type Chosen = { readonly invocation: InvocationId };
 
 @Injectable()
 export class InvocationsService {
@@ -56,12 +54,10 @@ export class InvocationsService {
     const { tenant, subject } = actor;
     const record = await this.actable(actor, id);
     const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.cancel ${id}`, key };
-    const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
-    if (attempt.reply !== undefined) return attempt.reply;
-    if (record.outcome === null) await this.end(record, subject);
-    const reply = await this.withoutContent(record);
-    await this.replies.keep(scope, attempt.chosen, reply);
-    return reply;
+    return this.replies.once(scope, bodyDigestOf({ id }), { invocation: record.id }, async () => {
+      if (record.outcome === null) await this.end(record, subject);
+      return this.withoutContent(record);
+    });
   }
 
   /**
@@ -73,14 +69,12 @@ export class InvocationsService {
     const { tenant, subject } = actor;
     const record = await this.actable(actor, id);
     const scope: IdempotencyScope = { tenant, actor: subject, route: `invocations.resume ${id}`, key };
-    const attempt = await this.replies.begin<Chosen, InvocationBody>(scope, bodyDigestOf({ id }), { invocation: record.id });
-    if (attempt.reply !== undefined) return attempt.reply;
-    if (record.outcome !== null || record.reason === null) throw new Problem('invocation_not_waiting');
-    await this.audit.append(tenant, { type: 'call_resumed', invocation: record.id, actor: subject, reason: record.reason });
-    await this.workflows.resume(tenant, record.id);
-    const reply = await this.withoutContent(record);
-    await this.replies.keep(scope, attempt.chosen, reply);
-    return reply;
+    return this.replies.once(scope, bodyDigestOf({ id }), { invocation: record.id }, async () => {
+      if (record.outcome !== null || record.reason === null) throw new Problem('invocation_not_waiting');
+      await this.audit.append(tenant, { type: 'call_resumed', invocation: record.id, actor: subject, reason: record.reason });
+      await this.workflows.resume(tenant, record.id);
+      return this.withoutContent(record);
+    });
   }
 
   /** What an act answers with. An operator may act on a call and not read it. */
