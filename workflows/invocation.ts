@@ -4,29 +4,17 @@
  */
 
 import { CancellationScope, continueAsNew, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { LegInput } from '../activities/contract.js';
 import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
 import { judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
 import { watchConnection } from './connection.js';
-import { Inbox, type InboxMemory } from './inbox.js';
+import { carriable, type Carried, type Leg } from './carried.js';
+import { Inbox } from './inbox.js';
 import { awaitResume, awaitServer, closeInvocation, closeRound, openRound, recordRefusals, refreshRound } from './proxies.js';
 import type { CancelRequest } from './messages.js';
 import { send } from './send.js';
 import { showOutcome, showStatus } from './visibility.js';
-
-type Leg = Omit<LegInput, 'call'>;
-
-/** What a run hands to the next one when its history has grown long. Members may be added as optional, never renamed. */
-export interface Carried {
-  readonly leg: Leg;
-  readonly progress: Progress;
-  readonly sequence: number;
-  readonly round: number;
-  readonly answered: readonly Answer[];
-  readonly inbox: InboxMemory;
-}
 
 /** What a step came to: the next leg is due, or the call is over. */
 type Reply = { readonly is: 'next'; readonly leg: Leg } | { readonly is: 'over'; readonly ending: Ending };
@@ -260,7 +248,7 @@ class Conversation {
     this.inbox.close();
     await this.putRefusalsOnRecord();
     const { leg, progress, sequence, round } = this;
-    const answered = latestWithin(maxCarriedAnswersLength, this.answered);
+    const answered = carriable(this.answered);
     const inbox = this.inbox.memory();
     return continueAsNew<typeof invocation>(this.call, { leg, progress, sequence, round, answered, inbox });
   }
@@ -277,20 +265,6 @@ const undecided: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent',
 
 /** Counts that begin anew when the server has taken a leg. */
 const anew = { unsent: 0, misheaded: 0, waits: 0 };
-
-/** Call and leg alone may be near Temporal's 2 MB; an earlier answer that is left behind is only not offered again. */
-const maxCarriedAnswersLength = 32 * 1024;
-
-function latestWithin(maxLength: number, answers: readonly Answer[]): Answer[] {
-  const kept: Answer[] = [];
-  let length = 0;
-  for (const answer of answers.toReversed()) {
-    length += answer.responses.length + answer.receipt.length;
-    if (length > maxLength) break;
-    kept.unshift(answer);
-  }
-  return kept;
-}
 
 const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
 
