@@ -20,18 +20,19 @@ export function legActivities(send: SendLeg, onFault: (invocation: string, error
       const context = Context.current();
       let evidence: BegunLeg | undefined;
       const beatMs = (context.info.heartbeatTimeoutMs ?? defaultTimeoutMs) / beatsPerTimeout;
-      const beat = setInterval(() => context.heartbeat(evidence), beatMs);
       const onBegun = (ledgerClock: number) => {
         evidence = { ledgerClock };
         context.heartbeat(evidence);
       };
       try {
-        return await send.send(input, onBegun);
+        return await beating(
+          beatMs,
+          () => context.heartbeat(evidence),
+          () => send.send(input, onBegun),
+        );
       } catch (error) {
         onFault(input.call.invocation, error);
         throw ApplicationFailure.nonRetryable('the leg could not be settled here', 'LegUnsettled', evidence);
-      } finally {
-        clearInterval(beat);
       }
     },
   };
@@ -44,12 +45,18 @@ export function connectionActivities(connections: LiveConnections): ConnectionAc
   return {
     async holdConnection({ connection: { generation, leaseMs } }: HoldConnection) {
       const context = Context.current();
-      const beat = setInterval(() => context.heartbeat(), leaseMs / beatsPerLease);
-      try {
-        await connections.whileOpen(generation, context.cancellationSignal);
-      } finally {
-        clearInterval(beat);
-      }
+      const open = () => connections.whileOpen(generation, context.cancellationSignal);
+      await beating(leaseMs / beatsPerLease, () => context.heartbeat(), open);
     },
   };
+}
+
+/** Beats from a timer for as long as the work goes on. */
+async function beating<T>(everyMs: number, beat: () => void, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(beat, everyMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }

@@ -9,6 +9,8 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** No policy allows a longer call; what is stored of an open call outlives it. */
 export const maxCallDeadlineMs = 365 * dayMs;
+/** One leg, whatever a policy says. */
+export const maxLegDeadlineMs = 60 * minuteMs;
 
 /** Bounds on what one input_required result may contain; past any of them the whole round is refused, nothing is cut short. */
 export interface GateCaps {

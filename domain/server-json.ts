@@ -8,6 +8,15 @@ import type { GateCaps } from './policy.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** @returns undefined for what is no JSON */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

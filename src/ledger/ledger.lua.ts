@@ -78,8 +78,9 @@ return 'done'
 `);
 
 /**
- * KEYS epoch, clock, ledger. ARGV leg, try, ttl, 'begun' if it is known to have been, epoch, mark, fresh epoch. Closes the door on a try that was never begun: a late activity
- * loses its begin. A row of an earlier try that never ran is no statement about this try, so it is revoked as well.
+ * KEYS epoch, clock, ledger. ARGV leg, try, ttl, 'begun' if it is known to have been, epoch, mark, fresh epoch. Closes the door on a try
+ * that was never begun: a late activity loses its begin. A row of an earlier try that never ran is no statement about this try, so it is
+ * revoked as well.
  */
 export const resolveScript = new Script(`${helpers}
 local leg, try, ttl, begun, epoch, mark, fresh = unpack(ARGV)

@@ -7,7 +7,7 @@ import { Client, CLIENT_CAPABILITIES_META_KEY, type CallToolRequest, type Discov
 import type { Capabilities } from '../../domain/call.js';
 import { clientInfo } from './client-info.js';
 import { mcpAgent, ResponseFault } from './http-post.js';
-import { Leg } from './leg.js';
+import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
 import { LegTransport } from './leg-transport.js';
@@ -25,9 +25,6 @@ export interface LegRequest extends LegMessage {
   /** The server's answer to `server/discover`, so that no leg has to ask. */
   readonly discover: DiscoverResult;
 }
-
-/** `setTimeout` fires at once past this. */
-const maxTimerMs = 2 ** 31 - 1;
 
 export class LegSender {
   readonly #agent = mcpAgent();

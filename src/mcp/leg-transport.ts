@@ -7,7 +7,7 @@
 
 import { isJSONRPCRequest, StreamableHTTPClientTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
-import { isObject } from '../../domain/server-json.js';
+import { isObject, jsonOf } from '../../domain/server-json.js';
 import { post } from './http-post.js';
 import { errorOf, type Leg, type LegEnding } from './leg.js';
 
@@ -91,12 +91,4 @@ async function refusalOf(response: Response, wireId: string): Promise<LegEnding>
   const error = errorOf(body['error']);
   if (error !== undefined && body['id'] === wireId) return { ...error, httpStatus: status };
   return { is: 'http', status, message: error?.message ?? text };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

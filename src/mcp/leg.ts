@@ -5,6 +5,9 @@
 
 import { isObject } from '../../domain/server-json.js';
 
+/** `setTimeout` fires at once past this. */
+export const maxTimerMs = 2 ** 31 - 1;
+
 /** How a leg's exchange ended, as seen by the HTTP client. */
 export type LegEnding =
   /** A JSON-RPC result under our id, exactly as the server sent it. */

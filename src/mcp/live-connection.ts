@@ -9,12 +9,12 @@
 import { randomUUID } from 'node:crypto';
 import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/client';
 import type { BoundConnection } from '../../domain/call.js';
-import { isObject } from '../../domain/server-json.js';
+import { isObject, jsonOf } from '../../domain/server-json.js';
 import type { ServerDescription } from './catalog.js';
 import { CatalogFault } from './catalog-fault.js';
 import { catalogDeadlineMs, describeOver, maxCatalogBytes, revision } from './catalog-reader.js';
 import { clientInfo } from './client-info.js';
-import { Leg } from './leg.js';
+import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
 import { LineReader } from './line-reader.js';
@@ -33,8 +33,6 @@ const maxGarbageLines = 100;
 const maxUnawaitedBytes = 16 * 1024 * 1024;
 /** Requests that the program does not read. */
 const maxUnreadBytes = 16 * 1024 * 1024;
-/** `setTimeout` fires at once past this. */
-const maxTimerMs = 2 ** 31 - 1;
 
 interface Awaited {
   readonly maxBytes: number;
@@ -76,15 +74,15 @@ export class LiveConnection implements Wire {
     // A leg's own bound is checked when its response is here; this one keeps the memory.
     const maxLineBytes = Math.max(program.maxResultBytes, maxCatalogBytes);
     this.#lines = new LineReader(maxLineBytes, (text, bytes) => this.#read(text, bytes));
-    const { promise, resolve } = promiseOf<{ code: number | null; signal: NodeJS.Signals | null }>();
-    this.gone = promise;
+    let gone!: (exit: { code: number | null; signal: NodeJS.Signals | null }) => void;
+    this.gone = new Promise((resolve) => (gone = resolve));
     this.#process = new ServerProcess(program, {
       output: (chunk) => {
         if (this.#isOpen && !this.#lines.take(chunk)) this.#abandon('output_too_large');
       },
       ended: (exit) => {
         this.#close('process_ended');
-        resolve(exit);
+        gone(exit);
       },
     });
   }
@@ -248,18 +246,4 @@ export const connectionLost = 'connection_lost';
 /** JSON escapes every newline. */
 function lineOf(message: object): string {
   return `${JSON.stringify(message)}\n`;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function promiseOf<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
-  let resolve!: (value: T) => void;
-  const promise = new Promise<T>((settle) => (resolve = settle));
-  return { promise, resolve };
 }

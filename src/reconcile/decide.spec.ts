@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { aRecord } from '../../test/harness/a-record.js';
 import type { ConsentId, InvocationId } from '../../domain/ids.js';
 import type { InvocationRecord } from '../records/record.js';
 import { decide } from './decide.js';
@@ -12,32 +13,18 @@ const invocation = 'inv_1' as InvocationId;
 const asked = 'cns_1' as ConsentId;
 const running = (status?: string): WorkflowState => ({ is: 'running', status });
 
-function record(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
-  return {
+const record = (overrides: Partial<InvocationRecord> = {}): InvocationRecord =>
+  aRecord({
     id: invocation,
-    tenant: 't1',
-    subject: 'user-1',
-    requester: 'agent',
-    server: 'deploys',
-    method: 'tools/call',
-    name: 'deploy',
-    paramsDigest: 'sha256:0',
     legDeadlineMs: 5_000,
     status: 'awaiting_input',
-    outcome: null,
-    reason: null,
-    leg: 1,
     round: 1,
     consent: asked,
-    deadlineAt: null,
     startedAt: 0,
     updatedAt: longAgo,
     sequence: 1,
-    result: null,
-    problem: null,
     ...overrides,
-  };
-}
+  });
 const parked = record();
 const sending = record({ status: 'sending', consent: null, leg: 2, sequence: 2 });
 const closed = record({ status: 'closed', outcome: 'completed', consent: null });

@@ -5,6 +5,7 @@
 
 import type { ConsentId } from '../../domain/ids.js';
 import type { ConsentStatus } from '../../domain/consent.js';
+import { maxLegDeadlineMs } from '../../domain/policy.js';
 import type { InvocationRecord } from '../records/record.js';
 import type { Seen, SeenConsent } from './seen.js';
 
@@ -41,8 +42,6 @@ export interface ClosedConsent {
 }
 
 const none: Act = { is: 'none' };
-/** Of a record from before it said so: the longest that a policy allows. */
-const longestLegMs = 60 * 60_000;
 
 /** @param graceMs what is younger may still be on its way */
 export function decide(seen: Seen, nowAt: number, graceMs: number): Act {
@@ -86,7 +85,7 @@ function whileRunning(seen: Seen, record: InvocationRecord, nowAt: number, grace
   if (record.status === 'sending') {
     const { leg } = seen;
     if (leg === null) return { is: 'nudge', code: 'leg_not_begun', isSure: false };
-    const dueAt = leg.begunAt + (record.legDeadlineMs ?? longestLegMs);
+    const dueAt = leg.begunAt + (record.legDeadlineMs ?? maxLegDeadlineMs);
     if (leg.state === 'begun' && nowAt - dueAt >= graceMs) return { is: 'report', code: 'leg_stuck' };
   }
   return settle(seen, record.leg);

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
+import { aRecord } from '../../test/harness/a-record.js';
 import type { LegOutcome, Sealed } from '../../domain/call.js';
-import { invocationIdFrom } from '../../domain/ids.js';
 import type { Ending } from '../../domain/judge.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { InvocationRecord } from '../records/record.js';
@@ -27,33 +26,8 @@ const completed: LegOutcome = { is: 'completed', result: { in: 'history', sealed
 const terminated: Ending = { outcome: 'cancelled', reason: 'terminated' };
 const limits = { graceMs: 1_000, keptForMs: 60_000 };
 
-function record(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
-  return {
-    id: invocationIdFrom(randomUUID()),
-    tenant: 't1',
-    subject: 'user-1',
-    requester: 'agent',
-    server: 'deploys',
-    method: 'tools/call',
-    name: 'deploy',
-    paramsDigest: 'sha256:0',
-    ledgerEpoch: epoch,
-    legDeadlineMs: 5_000,
-    status: 'sending',
-    outcome: null,
-    reason: null,
-    leg: 1,
-    round: 0,
-    consent: null,
-    deadlineAt: null,
-    startedAt: Date.now(),
-    updatedAt: Date.now(),
-    sequence: 0,
-    result: null,
-    problem: null,
-    ...overrides,
-  };
-}
+const record = (overrides: Partial<InvocationRecord> = {}): InvocationRecord =>
+  aRecord({ ledgerEpoch: epoch, legDeadlineMs: 5_000, startedAt: Date.now(), updatedAt: Date.now(), ...overrides });
 
 const begin = (of: InvocationRecord, leg: number, tried = 1, token = `token-${leg}`) =>
   ledger.begin({ tenant: 't1', invocation: of.id, leg, try: tried, token, position: { epoch, clock: 0 }, ttlMs: 60_000 });

@@ -4,7 +4,7 @@
  */
 
 import type { LegOutcome } from '../../domain/call.js';
-import { defaultPolicy } from '../../domain/policy.js';
+import { defaultPolicy, maxLegDeadlineMs } from '../../domain/policy.js';
 import { judge, noProgress, type Ending } from '../../domain/judge.js';
 import type { Ledger, LedgerRow } from '../ledger/ledger.js';
 import type { InvocationRecord } from '../records/record.js';
@@ -13,8 +13,6 @@ export type LastLeg = { readonly is: 'row'; readonly leg: number; readonly row: 
 
 /** More than any activity has tries: whatever still comes is later than this and loses. */
 const lastTry = Number.MAX_SAFE_INTEGER;
-/** Of a record from before it said so. */
-const longestLegMs = 60 * 60_000;
 
 /** Another leg may have followed these. */
 const mayGoOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'turned_away', 'state_expired']);
@@ -60,7 +58,7 @@ export function endingFrom(
     return { leg, ending: isUnsent ? ifUnsent : step.ending };
   }
   if (row.state === 'begun') {
-    const isOverdue = nowAt >= row.begunAt + (record.legDeadlineMs ?? longestLegMs) + limits.graceMs;
+    const isOverdue = nowAt >= row.begunAt + (record.legDeadlineMs ?? maxLegDeadlineMs) + limits.graceMs;
     return isOverdue ? { ending: unknown, leg } : undefined;
   }
   // A row that should be there, or that may have been, proves nothing by its absence.

@@ -5,6 +5,7 @@ import type { ConsentRecord } from '../../domain/consent.js';
 import { consentIdFrom, invocationIdFrom } from '../../domain/ids.js';
 import { maxCallDeadlineMs } from '../../domain/policy.js';
 import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
+import { aRecord } from '../../test/harness/a-record.js';
 import { Records, type InvocationRecord } from './records.js';
 
 const retentionMs = 60_000;
@@ -17,32 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 beforeEach(() => store.wipe());
-
-function aRecord(overrides: Partial<InvocationRecord> = {}): InvocationRecord {
-  return {
-    id: invocationIdFrom(randomUUID()),
-    tenant: 't1',
-    subject: 'user-1',
-    requester: 'agent',
-    server: 'deploys',
-    method: 'tools/call',
-    name: 'deploy',
-    paramsDigest: 'sha256:0',
-    status: 'sending',
-    outcome: null,
-    reason: null,
-    leg: 1,
-    round: 0,
-    consent: null,
-    deadlineAt: null,
-    startedAt: 1_000,
-    updatedAt: 1_000,
-    sequence: 0,
-    result: null,
-    problem: null,
-    ...overrides,
-  };
-}
 
 function aConsent(): ConsentRecord {
   return {
