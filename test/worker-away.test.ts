@@ -1,9 +1,8 @@
 /** Promise 2, the other half: while a worker is away the API works, and what it takes counts when a worker comes. */
 
-import { randomUUID } from 'node:crypto';
-import { createClient } from 'redis';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { accept, answer, asked, auditOf, deployTo, exampleLegs, outcome, post, start } from './harness/conversation.js';
+import { recordsUnwritable } from './harness/limited-store.js';
 import { until, type Parley } from './harness/parley.js';
 import { undoAfterEach } from './harness/undo.js';
 
@@ -14,19 +13,10 @@ const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
 
 /** A call whose question is in the inbox, while its worker cannot finish the step that put it there: Temporal has not heard of it. */
 async function halfAsked(): Promise<{ parley: Parley; id: string; consent: any }> {
-  const redis = createClient({ url: inject('redisUrl') });
-  await redis.connect();
-  const user = `worker-${randomUUID()}`;
-  undo.push(async () => (await redis.sendCommand(['ACL', 'DELUSER', user]), redis.close()));
   const parley = await undo.parleyOf({ worker: false });
-  const prefix = parley.env['PARLEY_REDIS_PREFIX'];
-  const written = ['epoch', 'clock', 'ledger*', 'blob*', 'audit*', 'consent*', 'open-consents*', 'state*', 'hold-*'];
-  const allButRecords = [...written.map((keys) => `~${prefix}:${keys}`), `%R~${prefix}:record*`];
-  await redis.sendCommand(['ACL', 'SETUSER', user, 'on', '>secret', ...allButRecords, '&*', '+@all']);
-  const url = new URL(inject('redisUrl'));
-  url.username = user;
-  url.password = 'secret';
-  await parley.start('worker', { REDIS_URL: url.href });
+  const store = await recordsUnwritable(parley.env['PARLEY_REDIS_PREFIX'] ?? '');
+  undo.push(() => store.close());
+  await parley.start('worker', { REDIS_URL: store.url });
 
   const id = await start(parley, deploy);
   const consent = await until(async () => {

@@ -30,6 +30,8 @@ export interface TemporalOptions extends ServiceOptions {
   readonly namespace?: string;
   readonly uiPort?: number;
   readonly uiCodecEndpoint?: string;
+  /** More of its dynamic configuration, as `name=value`. */
+  readonly settings?: readonly string[];
 }
 
 export interface Service {
@@ -60,6 +62,12 @@ export async function findOrBringTemporal(options: TemporalOptions): Promise<Ser
     log(`Temporal: using the one at ${given}`);
     return adopted(given);
   }
+  return bringTemporal(options);
+}
+
+/** One of its own, whatever the environment names: for settings that no other has. */
+export async function bringTemporal(options: Omit<TemporalOptions, 'address'>): Promise<Service> {
+  const { log, namespace = 'default' } = options;
   const program = await programOf(temporalProgram, 'TEMPORAL_ADDRESS', log);
   if (options.dataDir !== undefined) await mkdir(options.dataDir, { recursive: true });
   return await withFreePort(options.port, async (port) => {
@@ -69,6 +77,7 @@ export async function findOrBringTemporal(options: TemporalOptions): Promise<Ser
         ...(options.uiPort === undefined ? {} : { uiPort: options.uiPort }),
         ...(options.uiCodecEndpoint === undefined ? {} : { uiCodecEndpoint: options.uiCodecEndpoint }),
         ...(options.dataDir === undefined ? {} : { dbFile: join(options.dataDir, 'temporal.db') }),
+        ...(options.settings === undefined ? {} : { settings: options.settings }),
       }),
     });
     const address = `127.0.0.1:${port}`;

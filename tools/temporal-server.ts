@@ -60,6 +60,8 @@ export interface DevServerOptions {
   readonly uiCodecEndpoint?: string;
   /** Absent: in memory. */
   readonly dbFile?: string;
+  /** More of its dynamic configuration, as `name=value`. */
+  readonly settings?: readonly string[];
 }
 
 export function devServerArgs(options: DevServerOptions): string[] {
@@ -72,7 +74,7 @@ export function devServerArgs(options: DevServerOptions): string[] {
     args.push('--db-filename', options.dbFile);
     args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
   }
-  for (const setting of dynamicConfig) args.push('--dynamic-config-value', setting);
+  for (const setting of [...dynamicConfig, ...(options.settings ?? [])]) args.push('--dynamic-config-value', setting);
   for (const [name, type] of Object.entries(searchAttributes)) args.push('--search-attribute', `${name}=${type}`);
   return args;
 }
