@@ -6,10 +6,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { resumeSignal } from '../workflows/messages.js';
 import { accept, answer, asked, auditOf, invocation, outcome, post, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type Call, type Reply, type ScriptedServer } from './harness/scripted-server.js';
+import { signal } from './harness/temporal.js';
 
 let parley: Parley;
 let scripted: ScriptedServer;
@@ -17,6 +20,8 @@ let scripted: ScriptedServer;
 let mirrored: object;
 let hasMoved = false;
 let hasDrifted = false;
+/** Ends each leg that `guards_late` has not answered yet. */
+const refuse: (() => void)[] = [];
 let dir: string;
 const tokenFile = () => join(dir, 'token');
 
@@ -59,6 +64,9 @@ function script(call: Call, reply: Reply): void {
     case 'guarded':
       if (call.headers.authorization !== 'Bearer good') return void reply.raw.writeHead(401).end('who?');
       return reply.result(done);
+    case 'guards_late':
+      if (call.headers.authorization === 'Bearer good') return reply.result(done);
+      return void refuse.push(() => reply.raw.writeHead(401).end('who?'));
     case 'guards_the_retry':
       if (!isRetry) return reply.result(question('kept exactly'));
       if (call.headers.authorization !== 'Bearer good') return void reply.raw.writeHead(401).end('who?');
@@ -90,6 +98,7 @@ const names = [
   'fits_later',
   'says_so_with_200',
   'guarded',
+  'guards_late',
   'guards_the_retry',
   'forgets_once',
   'forgets_and_asks_anew',
@@ -196,6 +205,25 @@ describe('a credential that the server refuses', () => {
     await writeFile(tokenFile(), 'good');
     expect((await resume(reply.body.id)).status).toBe(202);
     expect(await outcome(parley, reply.body.id)).toMatchObject({ outcome: 'completed', leg: 1 });
+  });
+
+  it('is not taken for renewed because somebody resumed the call before it waited [P1]', async () => {
+    await writeFile(tokenFile(), 'stale');
+    const id = await start(parley, { server: 'guarded', tool: 'guards_late' });
+    await until(() => refuse.length === 1);
+    // The API says no to a call that waits for nothing; at Temporal anybody who operates it may say so at any time.
+    await signal(id, resumeSignal);
+    refuse.splice(0).forEach((end) => end());
+    await until(async () => (await invocation(parley, id)).reason === 'reauthorization_required');
+    // What follows a resume that counted would be a second leg.
+    await sleep(1_500);
+    expect(await invocation(parley, id)).toMatchObject({ status: 'awaiting_input', reason: 'reauthorization_required', leg: 1 });
+    expect(sends(id)).toHaveLength(1);
+
+    await writeFile(tokenFile(), 'good');
+    expect((await resume(id)).status).toBe(202);
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(sends(id)).toHaveLength(2);
   });
 
   it('and that nobody renews ends the call as expired; until then it can be cancelled', async () => {

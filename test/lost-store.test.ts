@@ -1,14 +1,13 @@
 /** The store is wiped, or loses a part: what went with it is no proof of anything (promise 1), and what can be shown again is. */
 
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { workflowId, type InvocationId } from '../domain/ids.js';
 import { connectRedis, type Redis } from '../src/store/redis.js';
 import { refreshSignal } from '../workflows/messages.js';
 import { accept, asked, deployTo, exampleLegs, outcome, start } from './harness/conversation.js';
 import { silentLog } from './harness/fresh-store.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
-import { temporalClient } from './harness/temporal.js';
+import { signal } from './harness/temporal.js';
 
 let parley: Parley;
 let silent: ScriptedServer;
@@ -57,7 +56,7 @@ it('a question that the store has lost is shown again under the same id, and its
   await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:*${consent.id}*`);
   await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:record*${id}*`);
   expect((await parley.api(`/v1/invocations/${id}`)).status).toBe(404);
-  await refresh(id);
+  await signal(id, refreshSignal);
   const again = await until(async () => {
     const reply = await parley.api(`/v1/consents/${consent.id}`);
     return reply.status === 200 ? reply.body : undefined;
@@ -71,7 +70,7 @@ it('a call whose ledger is lost is closed, and the question withdrawn, before an
   const id = await start(parley, { tool: 'deploy', arguments: { artifact: 'lost' } });
   await asked(parley, id);
   await wipe(`${parley.env['PARLEY_REDIS_PREFIX']}:*`);
-  await refresh(id);
+  await signal(id, refreshSignal);
   const closed = await until(async () => {
     const { status, body } = await parley.api(`/v1/invocations/${id}`);
     return status === 200 && body.outcome !== null ? body : undefined;
@@ -79,12 +78,6 @@ it('a call whose ledger is lost is closed, and the question withdrawn, before an
   expect(closed).toMatchObject({ outcome: 'binding_lost', reason: 'ledger_lost', consent: null });
   expect(exampleLegs(parley, id)).toHaveLength(1);
 });
-
-async function refresh(id: string): Promise<void> {
-  const temporal = await temporalClient();
-  await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).signal(refreshSignal);
-  await temporal.connection.close();
-}
 
 async function wipe(pattern: string): Promise<void> {
   await onStore(async (redis) => {
