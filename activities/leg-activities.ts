@@ -1,6 +1,6 @@
 /**
  * `sendLeg` as Temporal runs it: beats from a timer, and only typed, non-retryable failures leave it (design §5). Cancellation of the
- * activity is not obeyed: a request on the wire is left to finish, so that its outcome is known.
+ * activity is obeyed until the leg is begun: a request on the wire is left to finish, so that its outcome is known.
  */
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
@@ -28,7 +28,7 @@ export function legActivities(send: SendLeg, onFault: (invocation: string, error
         return await beating(
           beatMs,
           () => context.heartbeat(evidence),
-          () => send.send(input, onBegun),
+          () => send.send(input, onBegun, () => context.cancellationSignal.aborted),
         );
       } catch (error) {
         onFault(input.call.invocation, error);

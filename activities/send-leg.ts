@@ -26,10 +26,18 @@ export class SendLeg {
     private readonly retentionMs: number,
   ) {}
 
-  /** @param onBegun told the ledger's clock once the leg is begun: evidence that should outlive this process */
-  async send(input: LegInput, onBegun: (clock: number) => void = () => {}): Promise<LegReport> {
+  /**
+   * @param onBegun told the ledger's clock once the leg is begun: evidence that should outlive this process
+   * @param isCalledOff whether nobody waits for the leg any more: one that is not begun by then never is
+   */
+  async send(
+    input: LegInput,
+    onBegun: (clock: number) => void = () => {},
+    isCalledOff: () => boolean = () => false,
+  ): Promise<LegReport> {
     const plan = await this.planner.plan(input);
     if (plan.is === 'not_sendable') return this.unsent(input, plan.outcome);
+    if (isCalledOff()) return this.unsent(input, { is: 'never_sent', proof: 'activity_cancelled' });
 
     const token = randomUUID();
     const begun = await this.ledger.begin({

@@ -1,16 +1,20 @@
 /** Cancelling a call at every stage: nothing more is sent, and what did happen is not hidden (design §3, promise 6). */
 
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
-import { answer, asked, invocation, outcome, start } from './harness/conversation.js';
+import { accept, answer, asked, invocation, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 import { temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
 let scripted: ScriptedServer;
+let stalling: ScriptedServer;
 const release: (() => void)[] = [];
+/** What ends each `tools/list` of the stalling server; absent while it does not stall. */
+let stalled: (() => void)[] | undefined;
 
 beforeAll(async () => {
   const ask = { resultType: 'input_required', inputRequests: asking('go', { ok: { type: 'boolean' } }) };
@@ -20,8 +24,16 @@ beforeAll(async () => {
     if (name === 'held_asks') return void release.push(() => reply.result(ask));
     return reply.result(name === 'asks' ? ask : { resultType: 'input_required', requestState: 'later' });
   });
+  stalling = await scriptedServer(
+    async () => {
+      await new Promise<void>((goOn) => void (stalled?.push(goOn) ?? goOn()));
+      return [tool('asks')];
+    },
+    (call, reply) => reply.result('inputResponses' in call.params ? done : ask),
+  );
   parley = await startParley({
     servers: [
+      { id: 'stalling', url: stalling.url, policy: { legDeadline: 'PT3S' } },
       { id: 'scripted', url: scripted.url, policy: { pollInitial: 'PT1H', pollMax: 'PT1H' } },
       { id: 'absent', url: 'http://127.0.0.1:9/mcp', policy: { connectBackoffInitial: 'PT1H', connectBackoffMax: 'PT1H' } },
     ],
@@ -30,6 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await parley?.stop();
   await scripted?.close();
+  await stalling?.close();
 });
 
 const sends = (id: string): number => scripted.calls.filter((call) => call.id.startsWith(id)).length;
@@ -80,6 +93,27 @@ describe('cancelling', () => {
     const inbox = await parley.api('/v1/consents');
     expect(inbox.body.items.filter((item: any) => item.invocation === id)).toEqual([]);
   });
+
+  it('while a retry is being planned sends nothing more, however it is cancelled [P1]', async () => {
+    const ids = await Promise.all([1, 2].map(() => start(parley, { server: 'stalling', tool: 'asks' })));
+    const consents = await Promise.all(ids.map((id) => asked(parley, id)));
+    const lists: (() => void)[] = (stalled = []);
+    for (const consent of consents) await accept(parley, consent, { go: { ok: true } });
+    await until(() => lists.length > 0);
+    const [id = '', terminated = ''] = ids;
+    expect((await cancel(id)).status).toBe(202);
+    const temporal = await temporalClient();
+    await temporal.workflow.getHandle(workflowId('t1', terminated as InvocationId)).terminate('by an operator');
+    await temporal.connection.close();
+    // Several beats of a leg that has so short a deadline.
+    await sleep(4_000);
+    stalled = undefined;
+    for (const goOn of lists) goOn();
+    expect(await outcome(parley, id)).toMatchObject(cancelled);
+    await cancel(terminated);
+    expect(await outcome(parley, terminated)).toMatchObject({ outcome: 'cancelled', reason: 'terminated' });
+    expect(stalling.calls).toHaveLength(2);
+  }, 60_000);
 
   it('before any worker has begun sends nothing at all', async () => {
     await parley.process('worker').stop();
