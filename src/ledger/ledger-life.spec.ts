@@ -90,6 +90,15 @@ describe('a store that has lost a begun leg', () => {
     expect((await fresh.position()).epoch).not.toBe(position.epoch);
   });
 
+  it('is not one whose leg was begun, never ran, and was then taken back under a later try', async () => {
+    await ledger.begin(begin);
+    await ledger.finish(begin, { outcome: { is: 'never_sent', proof: 'ECONNREFUSED' } });
+    await ledger.resolve({ ...begin, try: 2 }, position);
+    // Of a run that was reset away, and that asks late.
+    expect(await fresh.resolve(begin, position, true)).toMatchObject({ state: 'revoked', try: 2 });
+    expect((await fresh.position()).epoch).toBe(position.epoch);
+  });
+
   it('that was wiped since is no reason to doubt the new one', async () => {
     for (let leg = 0; leg < 3; leg += 1) await ledger.begin({ ...begin, invocation: `inv_${randomUUID()}` });
     await store.wipe();

@@ -88,7 +88,8 @@ if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
 local key = KEYS[3]
 local found = row(key, leg)
 local is_new = not found[1] or (tonumber(found[2]) < tonumber(try) and never_ran(found))
-if begun ~= '' and (is_new or found[1] == 'revoked') then
+-- Revoked under a later try: then the begun one was there, and was known never to have run.
+if begun ~= '' and (is_new or (found[1] == 'revoked' and tonumber(found[2]) <= tonumber(try))) then
   redis.call('SET', KEYS[1], fresh)
   return {'epoch_lost'}
 end
