@@ -2,8 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
-import { accept, answer, asked, outcome, start } from './harness/conversation.js';
-import { startParley, type Parley } from './harness/parley.js';
+import { cancelSignal, resumeSignal, answerSignal } from '../workflows/messages.js';
+import { accept, answer, asked, auditOf, outcome, start } from './harness/conversation.js';
+import { startParley, until, type Parley } from './harness/parley.js';
 import { temporalClient } from './harness/temporal.js';
 import { asking, done, scriptedServer, tool, type Reply, type ScriptedServer } from './harness/scripted-server.js';
 
@@ -15,10 +16,13 @@ const choices = (kibibytes: number) =>
 
 let parley: Parley;
 let scripted: ScriptedServer;
+/** The retry of a call, as it waits for its reply. */
+let held: Reply | undefined;
 beforeAll(async () => {
-  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready', 'ready_later'];
+  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready', 'ready_later', 'holds_the_retry'];
   scripted = await scriptedServer([...names.map((name) => tool(name)), tool('async_output', asyncOutput)], (call, reply) => {
     const { name, ...params } = call.params as { name: string };
+    if ('inputResponses' in params && name === 'holds_the_retry' && held === undefined) return void (held = reply);
     if ('inputResponses' in params && name !== 'ready_later') return reply.result(done);
     switch (name) {
       case 'deep_result':
@@ -35,6 +39,8 @@ beforeAll(async () => {
         const inputRequests = leg === 6 ? { inputRequests: asking('go', { text: { type: 'string' } }) } : {};
         return reply.result({ resultType: 'input_required', requestState: `${leg}`.padStart(1_000_000), ...inputRequests });
       }
+      case 'holds_the_retry':
+        return reply.result({ resultType: 'input_required', inputRequests: asking('go', { text: { type: 'string' } }) });
       case 'large_question': {
         const requestState = 's'.repeat(250 * kibibyte);
         const inputRequests = asking('go', { ...choices(200), text: { type: 'string' } }, []);
@@ -104,6 +110,32 @@ describe('a hostile server', () => {
     expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 12 });
     expect((await answer(parley, consent, yes, { key })).status).toBe(200);
   }, 90_000);
+
+  it('and a cancellation is not lost between one run and the next [P1]', async () => {
+    const id = await call('holds_the_retry');
+    const consent = await asked(parley, id);
+    await accept(parley, consent, { go: { text: 'yes' } });
+    const retry = await until(() => held);
+    const temporal = await temporalClient();
+    const workflow = temporal.workflow.getHandle(workflowId('t1', id as InvocationId));
+    // A history that is long enough for another run, and refusals that take a while to be put on record.
+    for (let n = 0; n < 5; n += 1) await workflow.signal(resumeSignal.name, 'x'.repeat(1_000_000));
+    const late = { consent: consent.id, viewDigest: '', actor: 'user-1', tenant: 't1', decision: 'accept', responses: '' };
+    for (let n = 0; n < 2_000; n += 50) {
+      const some = Array.from({ length: 50 }, (_, m) => ({ ...late, answerId: `late ${n + m}` }));
+      await Promise.all(some.map((each) => workflow.signal(answerSignal.name, each)));
+    }
+    const before = (await auditOf(parley, id)).at(-1).id;
+    const refused = async () => (await parley.api(`/v1/audit?limit=1&after=${before}`)).body.items[0]?.type === 'answer_refused';
+    const error = { code: -32020, message: 'header mismatch' };
+    const message = JSON.stringify({ jsonrpc: '2.0', id: `${id}.2`, error });
+    retry.raw.writeHead(400, { 'content-type': 'application/json' }).end(message);
+    await until(refused);
+    await workflow.signal(cancelSignal.name, { by: 'user-1' });
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'cancelled', reason: 'cancel_requested' });
+    expect(scripted.calls.filter((each) => each.id.startsWith(id))).toHaveLength(2);
+    await temporal.connection.close();
+  }, 120_000);
 
   it('may ask, and be answered, as much as the policy allows at once', async () => {
     const id = await call('large_question', { arguments: { text: 'a'.repeat(255 * kibibyte) } });

@@ -56,7 +56,7 @@ class Conversation {
 
   async run(): Promise<Ending> {
     for (;;) {
-      if (workflowInfo().continueAsNewSuggested) await this.continueAsNew();
+      if (workflowInfo().continueAsNewSuggested) return this.continueAsNew();
       const report = await send({ ...this.leg, call: this.call }, this.inbox, this.callDeadlineAt);
       const step = judge(this.call.policy, this.progress, report.outcome);
       const early = this.stopped(report.outcome.is);
@@ -243,10 +243,13 @@ class Conversation {
   }
 
   /** Temporal ends a workflow whose history grows past 50 MB or 51 200 events; long before that a new run takes over. */
-  private async continueAsNew(): Promise<never> {
+  private async continueAsNew(): Promise<Ending> {
     // No question is about to be opened: answers to one that this call does not know will never be to one that it does.
     this.inbox.close();
     await this.putRefusalsOnRecord();
+    // The next run would not hear of a cancellation that came meanwhile.
+    const early = this.stopped('asked');
+    if (early !== undefined) return this.close(early);
     const { leg, progress, sequence, round } = this;
     const answered = carriable(this.answered);
     const inbox = this.inbox.memory();
