@@ -58,7 +58,7 @@ export function endingFrom(
     return { leg, ending: isUnsent ? ifUnsent : step.ending };
   }
   if (row.state === 'begun') {
-    const isOverdue = nowAt >= row.begunAt + (record.legDeadlineMs ?? maxLegDeadlineMs) + limits.graceMs;
+    const isOverdue = row.ageMs >= (record.legDeadlineMs ?? maxLegDeadlineMs) + limits.graceMs;
     return isOverdue ? { ending: unknown, leg } : undefined;
   }
   // A row that should be there, or that may have been, proves nothing by its absence.
