@@ -3,11 +3,10 @@
  * the same thing again; none of them decides anything.
  */
 
-import type { ConsentId } from '../domain/ids.js';
 import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import { firstRecordOf, type InvocationRecord } from '../src/records/record.js';
-import type { Records } from '../src/records/records.js';
+import type { ConsentChange, Records } from '../src/records/records.js';
 import type {
   AwaitResume,
   AwaitServer,
@@ -77,8 +76,7 @@ export class CallSteps implements CallActivities {
       decision: answer.decision,
       viewDigest: answer.viewDigest,
     });
-    await this.records.closeConsent(call.tenant, consent, 'answered', closedAt);
-    await this.publish(input, { status: 'sending', leg: leg + 1 });
+    await this.publish(input, { status: 'sending', leg: leg + 1 }, { id: consent, status: 'answered', closedAt });
   }
 
   async awaitServer(input: AwaitServer): Promise<void> {
@@ -112,17 +110,16 @@ export class CallSteps implements CallActivities {
       ...(consent !== undefined && { consent: consent.id }),
       ...(input.cancelledBy !== undefined && { actor: input.cancelledBy }),
     });
-    if (consent !== undefined) await this.records.closeConsent(call.tenant, consent.id, consent.status, closedAt);
-    await this.takesOver(input, consent?.id, closedAt);
-    await this.publish(input, {
-      status: 'closed',
+    const closed = {
+      status: 'closed' as const,
       outcome,
       reason,
       result: ending.result ?? null,
       problem: ending.detail ?? null,
       ...(isError !== undefined && { isError }),
       ...(key !== undefined && { refusedKey: key }),
-    });
+    };
+    await this.publish(input, closed, consent && { ...consent, closedAt });
   }
 
   async recordRefusals({ call, refusals }: RecordRefusals): Promise<void> {
@@ -143,8 +140,7 @@ export class CallSteps implements CallActivities {
     const { view, viewDigest } = opened;
     if (view === undefined || viewDigest === undefined) throw new TypeError('a round that asks a person has a view');
     const { invocation, tenant, subject, server, method, name, paramsDigest } = call;
-    if (!(await this.takesOver(input, consent, openedAt))) return;
-    await this.records.openConsent({
+    const asked = {
       id: consent,
       tenant,
       invocation,
@@ -154,45 +150,22 @@ export class CallSteps implements CallActivities {
       name,
       paramsDigest,
       round,
-      status: 'open',
+      status: 'open' as const,
       openedAt,
       deadlineAt,
       viewDigest,
       maxAnswerBytes: call.policy.maxAnswerBytes,
       view,
       ...(earlier !== undefined && { earlier: { consent: earlier.consent, responses: earlier.responses } }),
-    });
-    await this.publish(input, { status: 'awaiting_input', consent, deadlineAt });
+    };
+    await this.publish(input, { status: 'awaiting_input', consent, deadlineAt }, asked);
   }
 
-  /**
-   * A call that was reset (`workflow reset`) lives a part of its life again, and a step of the run that was cut off may still be under
-   * way: it is no longer this call's. What that run asked, this one does not know, so nobody can answer it any more.
-   *
-   * @param own the question that this step is about
-   * @returns false when a later step was published already
-   */
-  private async takesOver({ call, sequence }: Step, own: ConsentId | undefined, at: number): Promise<boolean> {
-    const shown = await this.records.get(call.tenant, call.invocation);
-    if (shown === null) return true;
-    if (shown.sequence > sequence) return false;
-    if (shown.consent !== null && shown.consent !== own) {
-      await this.records.closeConsent(call.tenant, shown.consent, 'withdrawn', at);
-    }
-    return true;
-  }
-
-  /** The whole record every time: what was lost with the store comes back with the next step. */
   private async publish(
     { call, leg, round, sequence }: Step,
     change: Pick<InvocationRecord, 'status'> & Partial<InvocationRecord>,
+    consent?: ConsentChange,
   ): Promise<void> {
-    await this.records.apply(call.tenant, call.invocation, sequence, {
-      ...firstRecordOf(call),
-      updatedAt: Date.now(),
-      leg,
-      round,
-      ...change,
-    });
+    await this.records.publish({ ...firstRecordOf(call), updatedAt: Date.now(), leg, round, ...change, sequence }, consent);
   }
 }

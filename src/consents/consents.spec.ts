@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aRecord } from '../../test/harness/a-record.js';
 import { type ApiInProcess, startApiInProcess } from '../../test/harness/api-in-process.js';
 import { scriptedServer, type ScriptedServer, tool } from '../../test/harness/scripted-server.js';
 import type { ConsentRecord, ConsentStatus, ConsentView } from '../../domain/consent.js';
@@ -8,7 +9,7 @@ import { type ConsentId, consentIdFrom, type InvocationId } from '../../domain/i
 import { Audit } from '../audit/audit.js';
 import { Receipts } from '../crypto/receipts.js';
 import { Sealer } from '../crypto/sealer.js';
-import { Records } from '../records/records.js';
+import { type OpenConsent, Records } from '../records/records.js';
 
 /** No worker runs here: a consent is opened as the worker would, and its workflow never speaks. */
 let server: ScriptedServer;
@@ -63,11 +64,11 @@ function post(path: string, body: string, headers: Record<string, string> = {}):
 }
 
 /** A started call with an open consent. */
-async function open(more: Partial<ConsentRecord> = {}): Promise<ConsentRecord> {
+async function open(more: Partial<ConsentRecord> = {}): Promise<OpenConsent> {
   const call = { server: 'scripted', method: 'tools/call', params: { name: 'deploy', arguments: { artifact: 'build-42' } } };
   const { id } = (await (await post('/v1/invocations', JSON.stringify(call))).json()) as { id: InvocationId };
   const invocation = id;
-  const record: ConsentRecord = {
+  const record: OpenConsent = {
     id: consentIdFrom(randomUUID()),
     tenant: 't1',
     invocation,
@@ -76,16 +77,23 @@ async function open(more: Partial<ConsentRecord> = {}): Promise<ConsentRecord> {
     method: 'tools/call',
     name: 'deploy',
     round: 1,
-    status: 'open',
     openedAt: Date.now(),
     deadlineAt: Date.now() + 60_000,
     paramsDigest: digestOf(call.params),
     viewDigest: digest,
     view: api.app.get(Sealer).seal(view, { tenant: 't1', invocation, field: 'view.1' }),
     ...more,
+    status: 'open',
   };
-  await records().openConsent(record);
+  await ask(record);
   return record;
+}
+
+/** The step of a call that asks. */
+async function ask(consent: OpenConsent): Promise<void> {
+  const { id, invocation } = consent;
+  const record = (await records().get('t1', invocation)) ?? aRecord({ id: invocation });
+  await records().publish({ ...record, sequence: record.sequence + 1, status: 'awaiting_input', consent: id }, consent);
 }
 
 const answer = (id: ConsentId, body = good, headers: Record<string, string> = {}) =>
@@ -268,7 +276,7 @@ describe('an answer', () => {
     const record = await open();
     const orphan = { ...record, id: consentIdFrom(randomUUID()), invocation: `inv_${'0'.repeat(32)}` as InvocationId };
     const sealed = api.app.get(Sealer).seal(view, { tenant: 't1', invocation: orphan.invocation, field: 'view.1' });
-    await records().openConsent({ ...orphan, view: sealed });
+    await ask({ ...orphan, view: sealed });
     const reply = await answer(orphan.id);
     expect([reply.status, (await bodyOf(reply)).code]).toEqual([409, 'consent_withdrawn']);
     expect(await refusalOf(orphan.id)).toBe('consent_withdrawn');

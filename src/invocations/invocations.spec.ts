@@ -9,7 +9,7 @@ import { Audit } from '../audit/audit.js';
 import { Sealer } from '../crypto/sealer.js';
 import { Readiness } from '../health/readiness.js';
 import { Ledger } from '../ledger/ledger.js';
-import { Records } from '../records/records.js';
+import { type InvocationRecord, Records } from '../records/records.js';
 import type { InvocationBody } from './invocations.contract.js';
 
 /** Tools of the scripted server; a test may add one. No worker runs here: calls stay where the API leaves them. */
@@ -63,6 +63,12 @@ const bodyOf = async (reply: Response) =>
 const started = async (headers: Record<string, string> = {}, body: unknown = echo) => bodyOf(await start(body, headers));
 const records = () => api.app.get(Records);
 
+/** As a worker publishes it. */
+async function step(id: string, change: Partial<InvocationRecord>): Promise<void> {
+  const record = await records().get('t1', id);
+  await records().publish({ ...record!, updatedAt: Date.now(), sequence: 1, ...change });
+}
+
 describe('starting a call', () => {
   it('answers 202 while it goes on, and shows it at its address', async () => {
     const reply = await start(echo);
@@ -109,7 +115,7 @@ describe('starting a call', () => {
     const waited = await untilShown(invocation.id);
     const result = JSON.parse('{"content":[],"constructor":1,"__proto__":{"a":1}}') as unknown;
     const sealed = api.app.get(Sealer).seal(result, { tenant: 't1', invocation: waited.id, field: 'result.1' });
-    await records().apply('t1', waited.id, 1, {
+    await step(waited.id, {
       status: 'closed',
       outcome: 'completed',
       reason: 'complete_result',
@@ -232,7 +238,7 @@ describe('a repeated start', () => {
   it('gets the first reply, status and all, also when the call has moved on', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const first = await started(headers);
-    await records().apply('t1', first.id as InvocationId, 1, { status: 'awaiting_server', round: 1 });
+    await step(first.id, { status: 'awaiting_server', round: 1 });
     const again = await start(echo, headers);
     expect(again.status).toBe(202);
     expect(await bodyOf(again)).toEqual(first);
@@ -314,7 +320,7 @@ describe('reading and cancelling', () => {
     const blob = api.app.get(Sealer).seal({ content: ['large'] }, { tenant: 't1', invocation: id, field: 'result.1' });
     const result = { in: 'store', leg: 1, bytes: 9 } as const;
     await ledger.finish({ ...ref, token: 'a' }, { outcome: { is: 'completed', result, isError: false } }, blob);
-    await records().apply('t1', id as InvocationId, 1, {
+    await step(id, {
       status: 'closed',
       outcome: 'completed',
       reason: 'complete_result',
@@ -331,7 +337,7 @@ describe('reading and cancelling', () => {
     const problem = api.app
       .get(Sealer)
       .seal({ message: 'no', rpcCode: -32000 }, { tenant: 't1', invocation: id, field: 'problem' });
-    await records().apply('t1', id as InvocationId, 1, { status: 'closed', outcome: 'failed', reason: 'server_error', problem });
+    await step(id, { status: 'closed', outcome: 'failed', reason: 'server_error', problem });
     expect(await bodyOf(await api.fetch(`/v1/invocations/${id}`))).toMatchObject({
       outcome: 'failed',
       reason: 'server_error',
@@ -351,7 +357,7 @@ describe('reading and cancelling', () => {
 
   it('answers 200 to the cancellation of a call that has ended', async () => {
     const { id } = await started();
-    await records().apply('t1', id as InvocationId, 1, { status: 'closed', outcome: 'cancelled', reason: 'cancel_requested' });
+    await step(id, { status: 'closed', outcome: 'cancelled', reason: 'cancel_requested' });
     expect((await post(`/v1/invocations/${id}/cancel`, '')).status).toBe(200);
   });
 });

@@ -26,7 +26,8 @@ export class CursorFault extends Error {
   }
 }
 
-const instantDigits = 15;
+/** Of an instant in a member's name. */
+export const instantDigits = 15;
 const memberShape = /^\d{15}:[A-Za-z0-9_]{1,64}$/;
 
 export function memberOf(at: number, id: string): string {

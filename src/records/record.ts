@@ -73,34 +73,6 @@ export function firstRecordOf(call: BoundCall): InvocationRecord {
   };
 }
 
-/** Every member that is always there, with null as a value: a patch that has them all can rebuild a lost record. */
-const required = [
-  'id',
-  'tenant',
-  'subject',
-  'requester',
-  'server',
-  'method',
-  'name',
-  'paramsDigest',
-  'status',
-  'outcome',
-  'reason',
-  'leg',
-  'round',
-  'consent',
-  'deadlineAt',
-  'startedAt',
-  'updatedAt',
-  'result',
-  'problem',
-] as const satisfies readonly (keyof InvocationRecord)[];
-
-/** @returns undefined when something is missing; `sequence` is the caller's */
-export function completeRecord(patch: Partial<InvocationRecord>, sequence: number): InvocationRecord | undefined {
-  return required.every((member) => patch[member] !== undefined) ? ({ ...patch, sequence } as InvocationRecord) : undefined;
-}
-
 /** Flat field, value, field, value …: each value as JSON, absent members left out. */
 export function toFields(record: object): string[] {
   return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [name, JSON.stringify(value)]));

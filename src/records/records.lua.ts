@@ -1,6 +1,8 @@
-/** The projection's atomic steps. Field values are JSON text that Lua never reads, except sequence, status and startedAt. */
+/** The projection's atomic steps. Field values are JSON text that Lua never reads, except sequence, status,
+ * consent and instants. */
 
 import { Script } from '../store/script.js';
+import { instantDigits } from './cursor.js';
 
 const helpers = `
 local function write(first)
@@ -52,19 +54,50 @@ local function settle(name, life, retention)
 end
 `;
 
+/** The first close of a question stands. One that is unknown stays unknown. */
+const closing = `
+local function close_consent(key, inbox, all, name, id, status, at, retention)
+  local opened_at = redis.call('HGET', key, 'openedAt')
+  if not opened_at then return end
+  redis.call('ZREM', inbox, string.rep('0', ${instantDigits} - #opened_at)..opened_at..':'..id)
+  redis.call('ZREM', all, name)
+  if redis.call('HGET', key, 'status') ~= '"open"' then return end
+  redis.call('HSET', key, 'status', status, 'closedAt', at)
+  redis.call('PEXPIRE', key, retention)
+end
+`;
+
 /**
- * KEYS record, open records, indexes… (only when the fields make a whole record). ARGV channel, sequence, name among the open ones, life
- * in ms, retention in ms ('' while open), member, fields…. An older sequence changes nothing; a lost record is only rebuilt from a whole one.
+ * KEYS record, open records, open consents, the subject's inbox, indexes…. ARGV channel, sequence, name among the open ones, life in ms,
+ * retention in ms, 'closed' or '', member, prefix of the consents' keys, prefix of the tenant's names; of the question that the step is
+ * about, '' each if there is none: when it was opened or closed (else now), id, status, member, life in ms, how many fields; fields of the
+ * question…, fields of the record….
+ *
+ * The call and its question change together: nobody sees the one without the other. An older sequence changes nothing. A question that is
+ * known already, open or closed, is not opened again. One that the record shows and the step is not about was asked by a run that was cut
+ * off (`workflow reset`): nobody can answer it any more.
  */
-export const applyScript = new Script(`${helpers}${settle}
-local channel, sequence, name, life, retention, member = unpack(ARGV, 1, 6)
-local stored = redis.call('HGET', KEYS[1], 'sequence')
-if not stored and #KEYS == 2 then return 0 end
-if stored and tonumber(stored) >= tonumber(sequence) then return 0 end
-write(7)
-redis.call('HSET', KEYS[1], 'sequence', sequence)
-if not stored then add_from(3, member, life) end
-settle(name, life, retention)
+export const publishScript = new Script(`${helpers}${settle}${closing}
+local channel, sequence, name, life, retention, closed, member, keys, names = unpack(ARGV, 1, 9)
+local at, own, status, own_member, own_life, own_fields = unpack(ARGV, 10, 15)
+local first = 16 + own_fields
+local all, inbox = KEYS[3], KEYS[4]
+local stored = redis.call('HMGET', KEYS[1], 'sequence', 'consent')
+if stored[1] and tonumber(stored[1]) >= tonumber(sequence) then return 0 end
+local shown = stored[2] and string.match(stored[2], '^"(.*)"$')
+if shown and shown ~= own then close_consent(keys..shown, inbox, all, names..shown, shown, '"withdrawn"', at, retention) end
+if own_member ~= '' and redis.call('EXISTS', keys..own) == 0 then
+  redis.call('HSET', keys..own, unpack(ARGV, 16, first - 1))
+  redis.call('PEXPIRE', keys..own, own_life)
+  redis.call('ZADD', inbox, 0, own_member)
+  live_for(inbox, own_life)
+  redis.call('ZADD', all, at, names..own)
+elseif own ~= '' and own_member == '' then
+  close_consent(keys..own, inbox, all, names..own, own, status, at, retention)
+end
+write(first)
+if not stored[1] then add_from(5, member, life) end
+settle(name, life, closed ~= '' and retention or '')
 redis.call('PUBLISH', channel, sequence)
 return 1
 `);
@@ -91,30 +124,10 @@ if status and not is_over[status] then return 0 end
 return redis.call('ZREM', KEYS[2], ARGV[1])
 `);
 
-/**
- * KEYS consent, open index of the person, open consents. ARGV name among the open ones, member, life in ms, opened at, fields…. A consent
- * that is known already, open or closed, stays as it is.
- */
-export const openConsentScript = new Script(`${helpers}
-local name, member, life, opened_at = unpack(ARGV, 1, 4)
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-write(5)
-redis.call('PEXPIRE', KEYS[1], life)
-redis.call('ZADD', KEYS[2], 0, member)
-live_for(KEYS[2], life)
-redis.call('ZADD', KEYS[3], opened_at, name)
-return 1
-`);
-
-/** KEYS consent, open index of the person, open consents. ARGV name among the open ones, member, status, closed at, retention in ms. The first close stands. */
-export const closeConsentScript = new Script(`
-local name, member, status, closed_at, retention = unpack(ARGV)
-redis.call('ZREM', KEYS[2], member)
-redis.call('ZREM', KEYS[3], name)
-if redis.call('HGET', KEYS[1], 'status') ~= '"open"' then return 0 end
-redis.call('HSET', KEYS[1], 'status', status, 'closedAt', closed_at)
-redis.call('PEXPIRE', KEYS[1], retention)
-return 1
+/** KEYS consent, inbox of the person, open consents. ARGV name among the open ones, id, status, closed at, retention in ms. */
+export const closeConsentScript = new Script(`${closing}
+local name, id, status, at, retention = unpack(ARGV)
+close_consent(KEYS[1], KEYS[2], KEYS[3], name, id, status, at, retention)
 `);
 
 /** KEYS consent. ARGV when, in epoch ms. The first answer's time stands. */

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Sealed } from '../../domain/call.js';
-import type { ConsentRecord } from '../../domain/consent.js';
-import { consentIdFrom, invocationIdFrom } from '../../domain/ids.js';
+import { consentIdFrom, type InvocationId } from '../../domain/ids.js';
 import { maxCallDeadlineMs } from '../../domain/policy.js';
 import { freshStore, type FreshStore } from '../../test/harness/fresh-store.js';
 import { aRecord } from '../../test/harness/a-record.js';
-import { Records, type InvocationRecord } from './records.js';
+import { Records, type InvocationRecord, type OpenConsent } from './records.js';
 
 const retentionMs = 60_000;
 let store: FreshStore;
@@ -19,11 +18,11 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.wipe());
 
-function aConsent(): ConsentRecord {
+function aConsent(invocation: InvocationId): OpenConsent {
   return {
     id: consentIdFrom(randomUUID()),
     tenant: 't1',
-    invocation: invocationIdFrom(randomUUID()),
+    invocation,
     subject: 'user-1',
     server: 'deploys',
     method: 'tools/call',
@@ -44,6 +43,11 @@ async function created(overrides: Partial<InvocationRecord> = {}): Promise<Invoc
   return record;
 }
 
+/** The step of `record` that asks. */
+async function asking(record: InvocationRecord, sequence: number, consent: OpenConsent): Promise<boolean> {
+  return records.publish({ ...record, sequence, status: 'awaiting_input', consent: consent.id }, consent);
+}
+
 describe('Records.create', () => {
   it('gives back exactly what was created, nulls and all', async () => {
     const record = await created();
@@ -62,39 +66,34 @@ describe('Records.create', () => {
   });
 });
 
-describe('Records.apply', () => {
-  it('writes a newer step, and dates it', async () => {
+describe('Records.publish', () => {
+  it('writes a newer step', async () => {
     const record = await created();
-    expect(await records.apply('t1', record.id, 1, { status: 'awaiting_input', round: 1 })).toBe(true);
-    const now = await records.get('t1', record.id);
-    expect(now).toMatchObject({ status: 'awaiting_input', round: 1, sequence: 1, server: 'deploys' });
-    expect(now!.updatedAt).toBeGreaterThan(record.updatedAt);
+    const step = { ...record, sequence: 1, status: 'awaiting_input', round: 1, updatedAt: 2_000 } as const;
+    expect(await records.publish(step)).toBe(true);
+    expect(await records.get('t1', record.id)).toEqual(step);
   });
 
   it('ignores a step that is not newer, in any order', async () => {
     const record = await created();
     const steps = Array.from({ length: 20 }, (_, i) => i + 1);
     const shuffled = steps.map((step) => steps[(step * 7) % 20]!);
-    await Promise.all(shuffled.map((step) => records.apply('t1', record.id, step, { leg: step })));
+    await Promise.all(shuffled.map((step) => records.publish({ ...record, sequence: step, leg: step })));
     expect(await records.get('t1', record.id)).toMatchObject({ sequence: 20, leg: 20 });
-    expect(await records.apply('t1', record.id, 20, { leg: 99 })).toBe(false);
+    expect(await records.publish({ ...record, sequence: 20, leg: 99 })).toBe(false);
+    expect(await records.get('t1', record.id)).toMatchObject({ leg: 20 });
   });
 
   it('writes null over a value', async () => {
-    const record = await created({ consent: consentIdFrom(randomUUID()) });
-    await records.apply('t1', record.id, 1, { consent: null });
-    expect(await records.get('t1', record.id)).toMatchObject({ consent: null });
+    const record = await created({ deadlineAt: 5_000 });
+    await records.publish({ ...record, sequence: 1, deadlineAt: null });
+    expect(await records.get('t1', record.id)).toMatchObject({ deadlineAt: null });
   });
 
-  it('leaves a lost record lost when the step does not tell all', async () => {
-    expect(await records.apply('t1', aRecord().id, 1, { status: 'closed' })).toBe(false);
-    expect(await store.written()).toEqual([]);
-  });
-
-  it('rebuilds a lost record, and its place in the lists, from a whole step', async () => {
-    const { sequence: _, ...whole } = aRecord({ status: 'awaiting_input' });
-    expect(await records.apply('t1', whole.id, 7, whole)).toBe(true);
-    expect(await records.get('t1', whole.id)).toEqual({ ...whole, sequence: 7 });
+  it('rebuilds a lost record, and its place in the lists', async () => {
+    const record = aRecord({ status: 'awaiting_input', sequence: 7 });
+    expect(await records.publish(record)).toBe(true);
+    expect(await records.get('t1', record.id)).toEqual(record);
     expect((await records.list('t1', 'user-1', { limit: 10 })).items).toHaveLength(1);
     expect((await records.list('t1', 'agent', { limit: 10 })).items).toHaveLength(1);
   });
@@ -102,9 +101,9 @@ describe('Records.apply', () => {
   it('keeps an open record longer than any call, and a closed one for the retention', async () => {
     const record = await created();
     const leftMs = () => store.redis.pTTL(store.keys.record('t1', record.id));
-    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    await records.publish({ ...record, sequence: 1, status: 'awaiting_input' });
     expect(await leftMs()).toBeGreaterThan(maxCallDeadlineMs);
-    await records.apply('t1', record.id, 2, { status: 'closed', outcome: 'completed' });
+    await records.publish({ ...record, sequence: 2, status: 'closed', outcome: 'completed' });
     expect(await leftMs()).toBeLessThanOrEqual(retentionMs);
     expect(await leftMs()).toBeGreaterThan(retentionMs - 10_000);
   });
@@ -114,10 +113,62 @@ describe('Records.apply', () => {
     const record = await created();
     expect(await open()).toEqual([`t1/${record.id}`]);
     await store.redis.del(store.keys.openRecords());
-    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    await records.publish({ ...record, sequence: 1, status: 'awaiting_input' });
     expect(await open()).toEqual([`t1/${record.id}`]);
-    await records.apply('t1', record.id, 2, { status: 'closed' });
+    await records.publish({ ...record, sequence: 2, status: 'closed' });
     expect(await open()).toEqual([]);
+  });
+});
+
+describe('a question', () => {
+  const inbox = async (person = 'user-1') => (await records.openConsents('t1', person, { limit: 10 })).items;
+  const status = async ({ id }: { id: string }) => (await records.consent('t1', id))?.status;
+
+  it('and the call that asks it are there at once, once, for its subject', async () => {
+    const record = await created();
+    const consent = aConsent(record.id);
+    await asking(record, 1, consent);
+    await asking(record, 2, consent);
+    expect(await inbox()).toEqual([consent]);
+    expect(await records.consent('t1', consent.id)).toEqual(consent);
+    expect(await records.get('t1', record.id)).toMatchObject({ status: 'awaiting_input', consent: consent.id });
+    expect(await store.redis.zRange(store.keys.openConsents(), 0, -1)).toEqual([`t1/${consent.id}`]);
+    expect(await inbox('user-2')).toEqual([]);
+    expect(await records.consent('t2', consent.id)).toBeNull();
+  });
+
+  it('of a step that comes too late is not asked', async () => {
+    const record = await created({ sequence: 5 });
+    const consent = aConsent(record.id);
+    expect(await asking(record, 5, consent)).toBe(false);
+    expect(await inbox()).toEqual([]);
+    expect(await records.consent('t1', consent.id)).toBeNull();
+  });
+
+  it('is closed by the step that ends it, stays readable, and is not opened again', async () => {
+    const record = await created();
+    const consent = aConsent(record.id);
+    await asking(record, 1, consent);
+    await records.publish({ ...record, sequence: 2 }, { id: consent.id, status: 'answered', closedAt: 5 });
+    expect(await records.consent('t1', consent.id)).toEqual({ ...consent, status: 'answered', closedAt: 5 });
+    expect(await records.get('t1', record.id)).toMatchObject({ consent: null, sequence: 2 });
+    expect(await store.redis.pTTL(store.keys.consent('t1', consent.id))).toBeLessThanOrEqual(retentionMs);
+    await asking(record, 3, consent);
+    expect(await status(consent)).toBe('answered');
+    expect(await inbox()).toEqual([]);
+    expect(await store.redis.zCard(store.keys.openConsents())).toBe(0);
+  });
+
+  it('of a run that was cut off is withdrawn by the next step of the one that took over', async () => {
+    const record = await created();
+    const [before, after] = [aConsent(record.id), aConsent(record.id)];
+    await asking(record, 1, before);
+    await asking(record, 2, after);
+    expect([await status(before), await status(after)]).toEqual(['withdrawn', 'open']);
+    expect(await inbox()).toEqual([after]);
+    await records.publish({ ...record, sequence: 3, status: 'closed', outcome: 'cancelled' });
+    expect(await status(after)).toBe('withdrawn');
+    expect(await inbox()).toEqual([]);
   });
 });
 
@@ -129,8 +180,7 @@ describe('Records.closeUnattended', () => {
     expect(await records.closeUnattended(record, patch)).toBe(true);
     expect(await records.get('t1', record.id)).toMatchObject({ status: 'closed', ...patch, sequence: 0 });
     expect(await store.redis.zCard(store.keys.openRecords())).toBe(0);
-    const { sequence: _, ...first } = aRecord({ id: record.id, status: 'awaiting_input' });
-    expect(await records.apply('t1', record.id, 1, first)).toBe(true);
+    expect(await records.publish(aRecord({ id: record.id, status: 'awaiting_input', sequence: 1 }))).toBe(true);
     expect(await records.get('t1', record.id)).toMatchObject({ status: 'awaiting_input', outcome: null, reason: null });
     expect(await store.redis.zRange(store.keys.openRecords(), 0, -1)).toEqual([`t1/${record.id}`]);
     expect(await store.redis.pTTL(store.keys.record('t1', record.id))).toBeGreaterThan(maxCallDeadlineMs);
@@ -138,9 +188,9 @@ describe('Records.closeUnattended', () => {
 
   it('leaves alone what has changed since it was seen, what is closed, and what is gone', async () => {
     const record = await created();
-    await records.apply('t1', record.id, 1, { status: 'awaiting_input' });
+    await records.publish({ ...record, sequence: 1, status: 'awaiting_input' });
     expect(await records.closeUnattended(record, patch)).toBe(false);
-    await records.apply('t1', record.id, 2, { status: 'closed', outcome: 'completed' });
+    await records.publish({ ...record, sequence: 2, status: 'closed', outcome: 'completed' });
     expect(await records.closeUnattended({ ...record, sequence: 2 }, patch)).toBe(false);
     expect(await records.get('t1', record.id)).toMatchObject({ outcome: 'completed' });
     expect(await records.closeUnattended(aRecord(), patch)).toBe(false);
@@ -206,47 +256,21 @@ describe('Records.list', () => {
   );
 });
 
-describe('Records.openConsent', () => {
-  it('puts a question into its subject’s inbox, once', async () => {
-    const consent = aConsent();
-    await records.openConsent(consent);
-    await records.openConsent(consent);
-    expect(await records.openConsents('t1', 'user-1', { limit: 10 })).toEqual({ items: [consent], next: null });
-    expect(await records.consent('t1', consent.id)).toEqual(consent);
-    expect((await records.openConsents('t1', 'user-2', { limit: 10 })).items).toEqual([]);
-    expect(await records.consent('t2', consent.id)).toBeNull();
-  });
-
-  it('does not open again what was closed', async () => {
-    const consent = aConsent();
-    await records.openConsent(consent);
-    await records.closeConsent('t1', consent.id, 'answered', 5);
-    await records.openConsent(consent);
-    expect(await records.consent('t1', consent.id)).toMatchObject({ status: 'answered' });
-    expect((await records.openConsents('t1', 'user-1', { limit: 10 })).items).toEqual([]);
-  });
-});
-
 describe('Records.closeConsent', () => {
-  it('takes the question out of the inbox and keeps it readable', async () => {
-    const consent = aConsent();
-    await records.openConsent(consent);
+  it('takes the question out of the inbox and keeps it readable; the first close stands', async () => {
+    const record = await created();
+    const consent = aConsent(record.id);
+    await asking(record, 1, consent);
     await records.closeConsent('t1', consent.id, 'expired', 5);
+    await records.closeConsent('t1', consent.id, 'withdrawn', 6);
     expect(await records.consent('t1', consent.id)).toEqual({ ...consent, status: 'expired', closedAt: 5 });
     expect((await records.openConsents('t1', 'user-1', { limit: 10 })).items).toEqual([]);
+    expect(await store.redis.zCard(store.keys.openConsents())).toBe(0);
     expect(await store.redis.pTTL(store.keys.consent('t1', consent.id))).toBeLessThanOrEqual(retentionMs);
   });
 
-  it('lets the first close stand', async () => {
-    const consent = aConsent();
-    await records.openConsent(consent);
-    await records.closeConsent('t1', consent.id, 'answered', 5);
-    await records.closeConsent('t1', consent.id, 'withdrawn', 6);
-    expect(await records.consent('t1', consent.id)).toMatchObject({ status: 'answered', closedAt: 5 });
-  });
-
   it('leaves an unknown consent unknown', async () => {
-    await records.closeConsent('t1', aConsent().id, 'answered', 5);
+    await records.closeConsent('t1', consentIdFrom(randomUUID()), 'answered', 5);
     expect(await store.written()).toEqual([]);
   });
 });

@@ -4,23 +4,24 @@
  */
 
 import type { ConsentRecord, ConsentStatus } from '../../domain/consent.js';
+import type { ConsentId } from '../../domain/ids.js';
 import { maxCallDeadlineMs } from '../../domain/policy.js';
 import type { InvocationStatus } from '../../domain/outcome.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import { openName } from './open-names.js';
 import { memberOf, pageOf, type Page, type PageWish } from './cursor.js';
-import { completeRecord, fromFields, toFields, type InvocationRecord } from './record.js';
-import {
-  applyScript,
-  closeConsentScript,
-  closeUnattendedScript,
-  createScript,
-  noteAnswerScript,
-  openConsentScript,
-} from './records.lua.js';
+import { fromFields, toFields, type InvocationRecord } from './record.js';
+import { closeConsentScript, closeUnattendedScript, createScript, noteAnswerScript, publishScript } from './records.lua.js';
 
 export type { InvocationRecord } from './record.js';
+
+export type OpenConsent = ConsentRecord & { readonly status: 'open' };
+
+/** A question that is open now, or how one ended. */
+export type ConsentChange =
+  | OpenConsent
+  | { readonly id: ConsentId; readonly status: Exclude<ConsentStatus, 'open'>; readonly closedAt: number };
 
 export interface KeptReceipt {
   /** JWS compact. */
@@ -52,20 +53,26 @@ export class Records {
   }
 
   /**
-   * One step of the workflow. Steps may come twice and out of order: only a higher sequence counts.
+   * One step of the workflow, and what it means for the question it is about: both are seen at once. Steps may come twice and out of
+   * order: only a higher sequence counts. Each is the whole record, so that a lost one comes back with the next step.
    *
-   * @param patch what changed, now unless it says when; a whole record can also rebuild a lost one
    * @returns whether it was written
    */
-  async apply(tenant: string, invocation: string, sequence: number, patch: Partial<InvocationRecord>): Promise<boolean> {
-    const dated = { updatedAt: Date.now(), ...patch };
-    const whole = completeRecord(dated, sequence);
-    const indexes = whole === undefined ? [] : this.indexesOf(whole);
-    const member = whole === undefined ? '' : memberOf(whole.startedAt, invocation);
-    const retention = patch.status === 'closed' ? String(this.options.retentionMs) : '';
-    const { sequence: _, ...fields } = dated;
-    const args = [...this.step(tenant, invocation, sequence), this.openLife, retention, member, ...toFields(fields)];
-    return (await applyScript.run(this.redis, [...this.stepKeys(tenant, invocation), ...indexes], args)) === 1;
+  async publish(record: InvocationRecord, consent?: ConsentChange): Promise<boolean> {
+    const { tenant, id, subject, sequence, status, startedAt, updatedAt } = record;
+    const keys = [this.keys.openConsents(), this.keys.openConsentsOf(tenant, subject), ...this.indexesOf(record)];
+    const args = [
+      ...this.step(tenant, id, sequence),
+      this.openLife,
+      String(this.options.retentionMs),
+      status === 'closed' ? status : '',
+      memberOf(startedAt, id),
+      this.keys.consent(tenant, ''),
+      openName(tenant, ''),
+      ...this.changeOf(consent, updatedAt),
+      ...toFields(record),
+    ];
+    return (await publishScript.run(this.redis, [...this.stepKeys(tenant, id), ...keys], args)) === 1;
   }
 
   /**
@@ -105,21 +112,13 @@ export class Records {
     });
   }
 
-  /** May be repeated, also after the consent was closed: it is then not opened again. */
-  async openConsent(record: ConsentRecord): Promise<void> {
-    const { tenant, id, openedAt, deadlineAt } = record;
-    const lifeMs = Math.max(Math.ceil(deadlineAt + this.options.retentionMs - Date.now()), 1);
-    const args = [openName(tenant, id), memberOf(openedAt, id), String(lifeMs), String(openedAt), ...toFields(record)];
-    await openConsentScript.run(this.redis, this.consentKeys(record), args);
-  }
-
   /** May be repeated: the first close stands. An unknown consent is left unknown. */
   async closeConsent(tenant: string, id: string, status: Exclude<ConsentStatus, 'open'>, at: number): Promise<void> {
     const record = await this.consent(tenant, id);
     if (record === null) return;
-    const member = memberOf(record.openedAt, id);
-    const args = [openName(tenant, id), member, JSON.stringify(status), String(at), String(this.options.retentionMs)];
-    await closeConsentScript.run(this.redis, this.consentKeys(record), args);
+    const keys = [this.keys.consent(tenant, id), this.keys.openConsentsOf(tenant, record.subject), this.keys.openConsents()];
+    const args = [openName(tenant, id), id, JSON.stringify(status), String(at), String(this.options.retentionMs)];
+    await closeConsentScript.run(this.redis, keys, args);
   }
 
   /** An answer was stored and nobody has judged it yet. */
@@ -167,8 +166,15 @@ export class Records {
     return [this.keys.record(tenant, invocation), this.keys.openRecords()];
   }
 
-  private consentKeys({ tenant, id, subject }: ConsentRecord): string[] {
-    return [this.keys.consent(tenant, id), this.keys.openConsentsOf(tenant, subject), this.keys.openConsents()];
+  private changeOf(consent: ConsentChange | undefined, now: number): string[] {
+    if (consent === undefined) return [String(now), '', '', '', '', '0'];
+    const { id, status } = consent;
+    if (status !== 'open') return [String(consent.closedAt), id, JSON.stringify(status), '', '', '0'];
+    const { openedAt, deadlineAt } = consent;
+    const lifeMs = Math.max(Math.ceil(deadlineAt + this.options.retentionMs - now), 1);
+    const fields = toFields(consent);
+    const count = String(fields.length);
+    return [String(openedAt), id, JSON.stringify(status), memberOf(openedAt, id), String(lifeMs), count, ...fields];
   }
 
   private indexesOf(record: InvocationRecord): string[] {

@@ -37,7 +37,7 @@ export interface Given extends Asked {
 const bringMs = 45_000;
 /** Some forty calls are looked at by one API, on a machine that has better things to do. */
 const lookEveryMs = 1_500;
-/** A consent is in the inbox a moment before its call shows it. */
+/** Inbox and call change together: what takes longer than a busy API is hidden. */
 const showMs = 30_000;
 
 export interface CallOptions {
