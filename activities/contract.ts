@@ -42,6 +42,8 @@ export interface HoldConnection {
   /** Id of the server, for whoever looks at the history. */
   readonly server: string;
   readonly connection: BoundConnection;
+  /** Whose place is kept; absent in calls from before it existed. */
+  readonly call?: Pick<BoundCall, 'tenant' | 'invocation'>;
 }
 
 /** What a worker that holds live connections does on its own queue, beside legs. */

@@ -4,6 +4,7 @@
  */
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
+import type { LegOutcome } from '../domain/call.js';
 import type { LiveConnections } from '../src/mcp/live-connections.js';
 import type { BegunLeg, ConnectionActivities, HoldConnection, LegActivities, LegInput } from './contract.js';
 import type { SendLeg } from './send-leg.js';
@@ -13,26 +14,38 @@ const beatsPerTimeout = 4;
 /** Where there is none, as in a test. */
 const defaultTimeoutMs = 3_000;
 
+/** After these another leg may go over the same connection. */
+const goingOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent', 'blocked', 'turned_away', 'state_expired']);
+
 /** @param onFault told of every error that leaves an activity, by name only: its message may hold contents */
-export function legActivities(send: SendLeg, onFault: (invocation: string, error: unknown) => void): LegActivities {
+export function legActivities(
+  send: SendLeg,
+  connections: LiveConnections,
+  onFault: (invocation: string, error: unknown) => void,
+): LegActivities {
   return {
     async sendLeg(input: LegInput) {
       const context = Context.current();
       let evidence: BegunLeg | undefined;
+      let goesOn = false;
       const beatMs = (context.info.heartbeatTimeoutMs ?? defaultTimeoutMs) / beatsPerTimeout;
       const onBegun = (ledgerClock: number) => {
         evidence = { ledgerClock };
         context.heartbeat(evidence);
       };
       try {
-        return await beating(
+        const report = await beating(
           beatMs,
           () => context.heartbeat(evidence),
           () => send.send(input, onBegun, () => context.cancellationSignal.aborted),
         );
+        goesOn = goingOn.has(report.outcome.is);
+        return report;
       } catch (error) {
         onFault(input.call.invocation, error);
         throw ApplicationFailure.nonRetryable('the leg could not be settled here', 'LegUnsettled', evidence);
+      } finally {
+        connections.endLeg(input.call, goesOn);
       }
     },
   };
@@ -43,9 +56,9 @@ const beatsPerLease = 5;
 
 export function connectionActivities(connections: LiveConnections): ConnectionActivities {
   return {
-    async holdConnection({ connection: { generation, leaseMs } }: HoldConnection) {
+    async holdConnection({ call, connection: { generation, leaseMs } }: HoldConnection) {
       const context = Context.current();
-      const open = () => connections.whileOpen(generation, context.cancellationSignal);
+      const open = () => connections.whileOpen(generation, context.cancellationSignal, call);
       await beating(leaseMs / beatsPerLease, () => context.heartbeat(), open);
     },
   };

@@ -155,11 +155,11 @@ export class LegPlanner {
   }
 
   /** Leg 1 may start a process; a later leg goes to the process that asked, or nowhere (design §4). */
-  private async liveWayTo(server: StdioServerEntry, { leg, connection: bound }: LegInput): Promise<Way> {
+  private async liveWayTo(server: StdioServerEntry, { call, leg, connection: bound }: LegInput): Promise<Way> {
     const found =
       leg === 1
-        ? this.connections.open(await programOf(server))
-        : bound && this.connections.find(server.digest, bound.generation);
+        ? this.connections.open(await programOf(server), call)
+        : bound && this.connections.find(server.digest, bound.generation, call);
     if (found === undefined) return lost('connection_lost');
     return { to: { connection: found }, describe: (maxAgeMs) => describeLive(found, leg, maxAgeMs) };
   }

@@ -106,6 +106,7 @@ export class SendLeg {
         try: input.try,
         wireId: wireId(call.invocation, leg),
         ...(plan.toolDigest !== undefined && { toolDigest: plan.toolDigest }),
+        ...('connection' in plan.request && { connection: plan.request.connection.generation }),
         ...(round?.stateDigest !== undefined && { stateDigest: round.stateDigest }),
         ...(round?.viewDigest !== undefined && { viewDigest: round.viewDigest }),
         ...(answer !== undefined && { consent: answer.consent, actor: answer.actor, receipt: plan.receiptId ?? '' }),

@@ -29,8 +29,9 @@ async function main(): Promise<void> {
     logger: nestLoggerOf(log),
     abortOnError: false,
   });
-  const legs = legActivities(app.get(SendLeg), (invocation, err) => log.error({ event: 'leg_unsettled', invocation, err }));
   const connections = app.get(LiveConnections);
+  const onFault = (invocation: string, err: unknown) => log.error({ event: 'leg_unsettled', invocation, err });
+  const legs = legActivities(app.get(SendLeg), connections, onFault);
   const programs = app
     .get(Registry)
     .all()

@@ -52,6 +52,12 @@ describe('a call of a stdio server', () => {
     const done = await effects();
     expect(done.map(({ tool }) => tool)).toEqual(['publish', 'publish']);
     expect(new Set(done.map(({ pid }) => pid)).size).toBe(1);
+    // An auditor can tell which process was spoken to.
+    const audits = await Promise.all(ids.map((id) => auditOf(parley, id)));
+    const generations = audits.flat().flatMap(({ connection }) => (connection === undefined ? [] : [connection]));
+    expect(generations).toHaveLength(2 * ids.length);
+    expect(parley.logs().join('\n')).toContain(generations[0]);
+    expect(new Set(generations).size).toBe(1);
   }, 60_000);
 
   it('is polled on the process that wants to be called again', async () => {

@@ -35,12 +35,13 @@ export function watchConnection(connection: BoundConnection | undefined, call: B
     retry: { maximumAttempts: 1 },
     summary: 'connection: watched while the call is parked',
   });
+  const { server, tenant, invocation } = call;
   const scope = new CancellationScope();
   let isOver = false;
   const lost = (): void => {
     if (!isOver) onLost();
   };
-  void scope.run(() => holdConnection({ server: call.server, connection })).then(lost, lost);
+  void scope.run(() => holdConnection({ server, connection, call: { tenant, invocation } })).then(lost, lost);
   return () => {
     isOver = true;
     scope.cancel();

@@ -32,6 +32,7 @@ const AuditEntryBody = z
     viewDigest: text,
     policyDigest: text,
     toolDigest: text,
+    connection: text,
     receipt: text,
     wireId: text,
   })

@@ -52,6 +52,8 @@ export interface AuditEvent {
   readonly viewDigest?: string;
   readonly policyDigest?: string;
   readonly toolDigest?: string;
+  /** Generation of the live connection that a leg goes over. */
+  readonly connection?: string;
   /** Id of a receipt, never the receipt. */
   readonly receipt?: string;
   readonly wireId?: string;

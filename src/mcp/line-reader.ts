@@ -1,17 +1,33 @@
-/** Cuts a stream of bytes into lines (MCP, stdio: one message per line, UTF-8), none of them longer than a bound. */
+/**
+ * Cuts a stream of bytes into lines (MCP, stdio: one message per line, UTF-8), none of them longer than a bound, nor of more JSON values than
+ * {@link maxValuesIn} allows for so many bytes.
+ */
+
+import { maxValuesIn, ValueCount } from './value-count.js';
 
 const newline = 0x0a;
 
+export interface Line {
+  readonly text: string;
+  readonly bytes: number;
+  /** JSON values in it. */
+  readonly values: number;
+}
+
 export class LineReader {
+  readonly #maxValues: number;
   #parts: Buffer[] = [];
   #bytes = 0;
+  #values = new ValueCount();
 
   constructor(
     private readonly maxBytes: number,
-    private readonly onLine: (text: string, bytes: number) => void,
-  ) {}
+    private readonly onLine: (line: Line) => void,
+  ) {
+    this.#maxValues = maxValuesIn(maxBytes);
+  }
 
-  /** @returns false when a line is longer than the bound: what follows cannot be read any more */
+  /** @returns false when a line is larger than the bound: what follows cannot be read any more */
   take(chunk: Buffer): boolean {
     let from = 0;
     for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
@@ -24,7 +40,8 @@ export class LineReader {
 
   #keep(part: Buffer): boolean {
     this.#bytes += part.length;
-    if (this.#bytes > this.maxBytes) {
+    this.#values.add(part);
+    if (this.#bytes > this.maxBytes || this.#values.total > this.#maxValues) {
       this.#parts = [];
       return false;
     }
@@ -33,10 +50,10 @@ export class LineReader {
   }
 
   #emit(): void {
-    const text = Buffer.concat(this.#parts).toString();
-    const bytes = this.#bytes;
+    const line = { text: Buffer.concat(this.#parts).toString(), bytes: this.#bytes, values: this.#values.total };
     this.#parts = [];
     this.#bytes = 0;
-    this.onLine(text, bytes);
+    this.#values = new ValueCount();
+    this.onLine(line);
   }
 }

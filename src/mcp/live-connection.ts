@@ -11,16 +11,17 @@ import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_ME
 import type { BoundConnection } from '../../domain/call.js';
 import { isObject, jsonOf } from '../../domain/server-json.js';
 import type { ServerDescription } from './catalog.js';
-import { CatalogFault } from './catalog-fault.js';
-import { catalogDeadlineMs, describeOver, maxCatalogBytes, revision } from './catalog-reader.js';
+import { maxCatalogBytes, revision } from './catalog-reader.js';
 import { clientInfo } from './client-info.js';
 import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
-import { LineReader } from './line-reader.js';
-import { LiveTransport, type Wire } from './live-transport.js';
+import { LineReader, type Line } from './line-reader.js';
+import { LiveDescription } from './live-description.js';
+import type { Wire } from './live-transport.js';
 import { ServerProcess } from './server-process.js';
 import type { ServerProgram } from './server-program.js';
+import { maxValuesIn } from './value-count.js';
 
 /** A leg that goes over a live connection and no other. */
 export interface LiveLegRequest extends LegMessage {
@@ -50,30 +51,28 @@ export class LiveConnection implements Wire {
   readonly ended: Promise<ConnectionEnd>;
   /** Resolves when the process is gone as well. */
   readonly gone: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
-  readonly #program: ServerProgram;
   readonly #binding: Omit<BoundConnection, 'generation'>;
   readonly #process: ServerProcess;
   readonly #lines: LineReader;
+  readonly #description: LiveDescription;
   readonly #awaited = new Map<string, Awaited>();
   readonly #watchers = new Set<() => void>();
   #end!: (end: ConnectionEnd) => void;
   #isOpen = true;
   #garbageLines = 0;
   #unawaitedBytes = 0;
-  #description: ServerDescription | undefined;
-  #describing: Promise<ServerDescription> | undefined;
 
   constructor(
     program: ServerProgram,
     binding: Omit<BoundConnection, 'generation'>,
-    private readonly onDescribed: (description: ServerDescription) => void,
+    onDescribed: (description: ServerDescription) => void,
   ) {
-    this.#program = program;
     this.#binding = binding;
+    this.#description = new LiveDescription(program.id, this, onDescribed);
     this.ended = new Promise((resolve) => (this.#end = resolve));
     // A leg's own bound is checked when its response is here; this one keeps the memory.
     const maxLineBytes = Math.max(program.maxResultBytes, maxCatalogBytes);
-    this.#lines = new LineReader(maxLineBytes, (text, bytes) => this.#read(text, bytes));
+    this.#lines = new LineReader(maxLineBytes, (line) => this.#read(line));
     let gone!: (exit: { code: number | null; signal: NodeJS.Signals | null }) => void;
     this.gone = new Promise((resolve) => (gone = resolve));
     this.#process = new ServerProcess(program, {
@@ -131,15 +130,14 @@ export class LiveConnection implements Wire {
     return outcomeOf(ending, 1);
   }
 
-  /**
-   * @param maxAgeMs how old the tools may be; 0 asks the server. Calls at the same time share one answer
-   * @throws {CatalogFault} `unreachable` or `invalid`
-   */
+  /** @see LiveDescription.get */
   async describe(maxAgeMs: number): Promise<ServerDescription> {
-    const known = this.#description;
-    if (known !== undefined && Date.now() - known.fetchedAt < maxAgeMs) return known;
-    this.#describing ??= this.#ask().finally(() => (this.#describing = undefined));
-    return this.#describing;
+    try {
+      return await this.#description.get(maxAgeMs);
+    } catch (error) {
+      if (!this.#description.isKnown) this.#abandon('not_mcp');
+      throw error;
+    }
   }
 
   /** @param onEnd told once when no leg can be sent any more @returns ends the watch */
@@ -164,34 +162,6 @@ export class LiveConnection implements Wire {
     this.#awaited.delete(id);
   }
 
-  async #ask(): Promise<ServerDescription> {
-    const { id } = this.#program;
-    const fetchedAt = Date.now();
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), catalogDeadlineMs);
-    const unwatch = this.watch(() => deadline.abort());
-    try {
-      // A process does not change its revision, so it is asked for it once.
-      const { discover, tools } = await describeOver(
-        new LiveTransport(this, maxCatalogBytes),
-        this.#description?.discover,
-        deadline.signal,
-      );
-      this.#description = { discover, tools, fetchedAt };
-      this.onDescribed(this.#description);
-      return this.#description;
-    } catch (error) {
-      const wasOpen = this.isOpen;
-      if (this.#description === undefined) this.#abandon('not_mcp');
-      if (!wasOpen) throw new CatalogFault('unreachable', `the process of server ${id} has ended`);
-      if (deadline.signal.aborted) throw new CatalogFault('unreachable', `server ${id} did not answer in time`);
-      throw error instanceof CatalogFault ? error : new CatalogFault('invalid', `server ${id} does not speak MCP ${revision}`);
-    } finally {
-      clearTimeout(timer);
-      unwatch();
-    }
-  }
-
   /** Nobody waits for the answer any more; whether the server obeys is its own affair. */
   #cancel(wireId: string, leg: Leg): void {
     this.#awaited.delete(wireId);
@@ -202,7 +172,7 @@ export class LiveConnection implements Wire {
     leg.end({ is: 'broken', reason: 'deadline' });
   }
 
-  #read(text: string, bytes: number): void {
+  #read({ text, bytes, values }: Line): void {
     if (!this.#isOpen) return;
     const message = jsonOf(text);
     const isMessage = isObject(message);
@@ -212,7 +182,7 @@ export class LiveConnection implements Wire {
     this.#garbageLines = 0;
     this.#unawaitedBytes = 0;
     this.#awaited.delete(id);
-    if (bytes > awaited.maxBytes) awaited.tooLarge();
+    if (bytes > awaited.maxBytes || values > maxValuesIn(awaited.maxBytes)) awaited.tooLarge();
     else awaited.take(message, bytes);
   }
 

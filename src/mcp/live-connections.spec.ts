@@ -1,13 +1,16 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../tools/until.js';
+import type { InvocationId } from '../../domain/ids.js';
 import { root } from '../../tools/root.js';
 import { LiveConnections } from './live-connections.js';
 import type { LiveConnection } from './live-connection.js';
 import type { ServerProgram } from './server-program.js';
 
+const call = (invocation: string, tenant = 't1') => ({ invocation: invocation as InvocationId, tenant });
 const script = join(root, 'test/harness/hostile-stdio.mjs');
 const logged: object[] = [];
 const open: LiveConnections[] = [];
@@ -58,6 +61,7 @@ describe('a live connection', () => {
 
   it.each([
     ['prints without a newline', 'output_too_large'],
+    ['answers in more values than can be held', 'output_too_large'],
     ['prints garbage without end', 'output_invalid'],
     ['notifies without end', 'output_invalid'],
     ['ends on the wire', 'process_ended'],
@@ -70,11 +74,14 @@ describe('a live connection', () => {
     expect(await leg(connection, 'inv_1.2')).toEqual({ is: 'never_sent', proof: 'connection_lost' });
   });
 
-  it('does not take an answer that is larger than the call allows, and goes on', async () => {
-    const connection = await opened('answers in a giant line');
-    expect(await leg(connection)).toEqual({ is: 'unknown', reason: 'response_too_large' });
-    expect(connection.isOpen).toBe(true);
-  });
+  it.each(['answers in a giant line', 'answers in many values'])(
+    '%s: is not taken, and the process goes on',
+    async (behaviour) => {
+      const connection = await opened(behaviour);
+      expect(await leg(connection)).toEqual({ is: 'unknown', reason: 'response_too_large' });
+      expect(connection.isOpen).toBe(true);
+    },
+  );
 
   it('waits for the own id until the deadline', async () => {
     const connection = await opened('answers foreign ids alone');
@@ -129,10 +136,10 @@ describe('live connections', () => {
     const program = hostile('prints garbage');
     const first = live.open(program);
     expect(live.open(program)).toBe(first);
-    expect(live.find(program.key, first.generation)).toBe(first);
+    expect(live.find(program.key, first.generation, call('inv_1'))).toBe(first);
     first.stop();
     await first.gone;
-    expect(live.find(program.key, first.generation)).toBeUndefined();
+    expect(live.find(program.key, first.generation, call('inv_1'))).toBeUndefined();
     const second = await until(async () => {
       try {
         return live.open(program);
@@ -141,7 +148,7 @@ describe('live connections', () => {
       }
     });
     expect(second.generation).not.toBe(first.generation);
-    expect(live.find(program.key, first.generation)).toBeUndefined();
+    expect(live.find(program.key, first.generation, call('inv_1'))).toBeUndefined();
   });
 
   it('do not start a program again as fast as it ends', async () => {
@@ -152,14 +159,13 @@ describe('live connections', () => {
   });
 
   it('are held until the process ends, the watch is called off, or the worker stops', async () => {
-    const live = connections(2);
+    const live = connections();
     const connection = live.open(hostile('prints garbage'));
     const never = new AbortController();
     const calledOff = new AbortController();
     const ends: string[] = [];
     const hold = (name: string, signal: AbortSignal) => live.whileOpen(connection.generation, signal).then(() => ends.push(name));
     const holds = [hold('called off', calledOff.signal), hold('process', never.signal)];
-    expect(() => live.open(hostile('prints garbage'))).toThrow('too many calls are parked');
     calledOff.abort();
     await holds[0];
     expect(ends).toEqual(['called off']);
@@ -169,6 +175,41 @@ describe('live connections', () => {
     expect(ends).toEqual(['called off', 'process', 'gone before']);
     live.release();
     expect(() => live.open(hostile('prints garbage'))).toThrow('the worker is stopping');
+  });
+
+  it('let in no more calls than they can watch over, and of one tenant half of them', async () => {
+    const live = connections(4);
+    const program = hostile('prints garbage');
+    const open = (id: string, tenant?: string) => live.open(program, call(id, tenant));
+    const { generation } = open('a');
+    open('b');
+    // A call is let in once, however often its first leg is tried.
+    open('b');
+    expect(() => open('c')).toThrow('too many calls live on this worker');
+    open('c', 't2');
+    open('d', 't2');
+    expect(() => open('e', 't3')).toThrow('too many calls live on this worker');
+
+    // Parked, watched from now on, and called off again: the place waits for a leg, and for no longer than the lease.
+    live.endLeg(call('a'), true);
+    const off = new AbortController();
+    const held = live.whileOpen(generation, off.signal, call('a'));
+    live.endLeg(call('b'), false);
+    open('e');
+    expect(() => open('f')).toThrow('too many calls live on this worker');
+    off.abort();
+    await held;
+    expect(() => open('f', 't3')).toThrow('too many calls live on this worker');
+    await until(async () => {
+      try {
+        return open('f', 't3');
+      } catch {
+        return undefined;
+      }
+    });
+    // A leg on the wire keeps its place for as long as it takes.
+    await sleep(1_500);
+    expect(() => open('g', 't4')).toThrow('too many calls live on this worker');
   });
 });
 

@@ -6,6 +6,7 @@
 import type { ServerDescription } from './catalog.js';
 import { CatalogFault } from './catalog-fault.js';
 import { LiveConnection } from './live-connection.js';
+import { type CallId, Places } from './places.js';
 import type { ServerProgram } from './server-program.js';
 
 /** A program that ends at once must not be started as fast as calls come in. */
@@ -18,7 +19,7 @@ export interface LiveConnectionsOptions {
   readonly queue: string;
   /** How long a call may hear nothing of this worker before its connection counts as lost. */
   readonly leaseMs: number;
-  /** Parked calls at once: each takes a slot of the own queue. */
+  /** Calls that are parked or may yet be, at once: each takes a slot of the own queue. */
   readonly maxParked: number;
   /** Told what a server says of itself, each time it was asked. */
   readonly onDescribed: (key: string, description: ServerDescription) => void;
@@ -30,12 +31,15 @@ export class LiveConnections {
   readonly #current = new Map<string, LiveConnection>();
   readonly #processes = new Set<LiveConnection>();
   readonly #startedAt = new Map<string, number>();
+  readonly #places: Places;
   /** Of every parked call: what ends the wait for its connection. */
   readonly #parked = new Set<() => void>();
   #isStopping = false;
 
   constructor(options: LiveConnectionsOptions) {
     this.#options = options;
+    const { maxParked: max, leaseMs: keepMs } = options;
+    this.#places = new Places({ max, maxPerTenant: Math.ceil(max / 2), keepMs });
   }
 
   get queue(): string {
@@ -45,11 +49,12 @@ export class LiveConnections {
   /**
    * The connection that a new call uses; starts the program if need be.
    *
+   * @param call gets a place, until {@link endLeg} says that it needs none; absent when the server is only asked what it offers
    * @throws {CatalogFault} `unreachable` when this worker can have none now
    */
-  open(program: ServerProgram): LiveConnection {
+  open(program: ServerProgram, call?: CallId): LiveConnection {
     if (this.#isStopping) throw unreachable(program, 'the worker is stopping');
-    if (this.#parked.size >= this.#options.maxParked) throw unreachable(program, 'too many calls are parked on this worker');
+    if (call !== undefined) this.#admit(program, call);
     const current = this.#current.get(program.key);
     if (current?.isOpen === true) return current;
     const startedAt = this.#startedAt.get(program.key) ?? -Infinity;
@@ -60,18 +65,31 @@ export class LiveConnections {
   }
 
   /** The connection of a call under way, or undefined when it is gone, whatever took its place. */
-  find(key: string, generation: string): LiveConnection | undefined {
+  find(key: string, generation: string, call: CallId): LiveConnection | undefined {
     const current = this.#current.get(key);
-    return current?.generation === generation && current.isOpen ? current : undefined;
+    if (current?.generation !== generation || !current.isOpen) return undefined;
+    this.#places.beginLeg(call);
+    return current;
   }
 
-  /** Resolves when the connection is lost, or this worker stops, or `signal` is aborted. */
-  async whileOpen(generation: string, signal: AbortSignal): Promise<void> {
+  /** Has to be told of every leg, also of one that never got as far as a connection. @see Places.endLeg */
+  endLeg(call: CallId, goesOn: boolean): void {
+    this.#places.endLeg(call, goesOn);
+  }
+
+  /**
+   * Resolves when the connection is lost, or this worker stops, or `signal` is aborted.
+   *
+   * @param call absent when a workflow of an earlier build asks
+   */
+  async whileOpen(generation: string, signal: AbortSignal, call?: CallId): Promise<void> {
     const connection = [...this.#current.values()].find((each) => each.generation === generation);
     if (connection === undefined || !connection.isOpen || signal.aborted || this.#isStopping) return;
+    const leave = call && this.#places.watch(call);
     await new Promise<void>((resolve) => {
       const end = (): void => {
         unwatch();
+        leave?.();
         this.#parked.delete(end);
         signal.removeEventListener('abort', end);
         resolve();
@@ -93,6 +111,11 @@ export class LiveConnections {
     this.release();
     for (const connection of this.#processes) connection.stop();
     await Promise.all([...this.#processes].map(({ gone }) => gone));
+  }
+
+  #admit(program: ServerProgram, call: CallId): void {
+    if (!this.#places.hasRoomFor(call)) throw unreachable(program, 'too many calls live on this worker');
+    this.#places.beginLeg(call);
   }
 
   #start(program: ServerProgram): LiveConnection {

@@ -40,6 +40,9 @@ const answers = {
   'prints without a newline': () => flood('x'.repeat(65_536)),
   'notifies without end': () => flood('{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'),
   'answers in a giant line': (id) => complete(id, 'x'.repeat(200_000)),
+  // Small in bytes, large once parsed.
+  'answers in many values': (id) => send({ id, result: { content: Array.from({ length: 9_000 }, () => []) } }),
+  'answers in more values than can be held': () => write(`[${'[],'.repeat(600_000)}[]]\n`),
   'answers foreign ids': (id) => {
     for (const foreign of ['inv_0.1', 0, 1, null, `${id}0`]) complete(foreign, 'foreign');
     complete(id, 'own');
