@@ -4,11 +4,11 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { LegOutcome, LegReport } from '../domain/call.js';
+import { type LegOutcome, type LegReport, notReplicated } from '../domain/call.js';
 import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
-import type { Holds } from '../src/holds/holds.js';
 import type { Ledger, LedgerRow, LegRef, Position } from '../src/ledger/ledger.js';
+import type { Log } from '../src/log/log.js';
 import type { LegSender, WireOutcome } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
 import type { LegPlanner, PlannedLeg } from './leg-planner.js';
@@ -22,8 +22,8 @@ export class SendLeg {
     private readonly audit: Audit,
     private readonly sender: LegSender,
     private readonly reader: LegReader,
-    private readonly holds: Holds,
     private readonly retentionMs: number,
+    private readonly log: Pick<Log, 'warn'>,
   ) {}
 
   /**
@@ -43,6 +43,7 @@ export class SendLeg {
     const begun = await this.ledger.begin({
       ...ref(input),
       token,
+      server: input.call.server,
       position: position(input),
       ttlMs: input.call.policy.callDeadlineMs + this.retentionMs,
       ...(input.answer !== undefined && { answerId: input.answer.answerId }),
@@ -58,6 +59,8 @@ export class SendLeg {
         return ledgerLost;
       case 'answer_used':
         return { outcome: { is: 'binding_lost', part: 'answer_already_used' } };
+      case 'held':
+        return this.unsent(input, { is: 'blocked', by: begun.by });
     }
     return begun satisfies never;
   }
@@ -77,15 +80,12 @@ export class SendLeg {
   }
 
   private async sendRecorded(input: LegInput, plan: PlannedLeg, token: string): Promise<ReadLeg> {
-    const { tenant, server } = input.call;
-    // Once more: planning may have taken long, and nothing begins under a hold. A store that cannot tell delays the leg, and nothing is sent.
-    const [by, isReplicated] = await Promise.all([
-      this.holds.blocking(tenant, server).catch(() => null),
-      this.ledger.isReplicated({ ...ref(input), token }),
-    ]);
-    if (by === null) return { outcome: { is: 'never_sent', proof: 'holds_unreadable' } };
-    if (by !== undefined) return { outcome: { is: 'blocked', by } };
-    if (!isReplicated) return { outcome: { is: 'never_sent', proof: 'ledger_not_replicated' } };
+    if (!(await this.ledger.isReplicated({ ...ref(input), token }))) {
+      const { invocation } = input.call;
+      const what = 'too few replicas confirm that a leg is begun, so it is not sent';
+      this.log.warn({ event: 'ledger_not_replicated', invocation, leg: input.leg, try: input.try }, what);
+      return { outcome: { is: 'never_sent', proof: notReplicated } };
+    }
     if (!(await this.recordSubmission(input, plan))) return { outcome: { is: 'refused', reason: 'audit_unavailable' } };
     return this.reader.read(input, plan, await this.carry(plan));
   }

@@ -99,6 +99,9 @@ export type LegOutcome =
   | { readonly is: 'never_sent'; readonly proof: string }
   | { readonly is: 'unknown'; readonly reason: string };
 
+/** Proof that a leg was not sent: too few replicas of the store had confirmed that it was begun. Also why its call ends, if that goes on. */
+export const notReplicated = 'ledger_not_replicated';
+
 /** Why a leg failed, in the server's words; sealed as field `problem`, shown only to those who may see the result. */
 export interface FailureDetail {
   readonly message: string;

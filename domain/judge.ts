@@ -3,7 +3,7 @@
  * always leads to the same step. Budgets live here and nowhere else.
  */
 
-import type { LegOutcome, OpenableRound, ResultRef, Sealed } from './call.js';
+import { type LegOutcome, notReplicated, type OpenableRound, type ResultRef, type Sealed } from './call.js';
 import type { Outcome, Reason, WaitReason } from './outcome.js';
 import { backoffMs, type Policy } from './policy.js';
 
@@ -107,7 +107,7 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
     case 'blocked':
       return blocked(progress, outcome.by);
     case 'never_sent':
-      return tryAgain(policy, progress);
+      return tryAgain(policy, progress, outcome.proof);
     case 'unknown':
       return over({ outcome: 'indeterminate', reason: 'leg_unknown' });
     case 'asked':
@@ -132,9 +132,12 @@ function mayStartAfresh(policy: Policy, { reasks, isDeclined }: Progress): boole
   return policy.onStateExpired === 'reask' && !isDeclined && reasks < maxReasks;
 }
 
-function tryAgain(policy: Policy, progress: Progress): Step {
+function tryAgain(policy: Policy, progress: Progress, proof: string): Step {
   const tries = progress.unsent + 1;
-  if (tries >= policy.maxConnectAttempts) return over({ outcome: 'unreachable', reason: 'connect_attempts_spent' });
+  if (tries >= policy.maxConnectAttempts) {
+    // What the last try failed for: the store's replicas are another's to mend than the way to the server.
+    return over({ outcome: 'unreachable', reason: proof === notReplicated ? notReplicated : 'connect_attempts_spent' });
+  }
   return { is: 'try_again', waitMs: backoffMs(tries, policy.connectBackoffInitialMs, policy.connectBackoffMaxMs) };
 }
 

@@ -61,5 +61,6 @@ export type Reason =
   | BindingPart
   | 'request_state_refused'
   | 'connect_attempts_spent'
+  | 'ledger_not_replicated'
   | 'never_started'
   | 'leg_unknown';

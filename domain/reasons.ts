@@ -120,6 +120,11 @@ const kinds = {
     outcome: 'unreachable',
     meaning: 'The leg could not be sent in any of its attempts, and it is proven that it never reached the server.',
   },
+  ledger_not_replicated: {
+    outcome: 'unreachable',
+    meaning:
+      'Fewer replicas of the store than `PARLEY_REDIS_REPLICAS` confirmed in time that the leg was begun, in any of its attempts. It was not sent.',
+  },
   never_started: {
     outcome: 'unreachable',
     meaning:

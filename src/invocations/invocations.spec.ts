@@ -316,7 +316,7 @@ describe('reading and cancelling', () => {
     const { id } = await started();
     const ref = { tenant: 't1', invocation: id, leg: 1, try: 1 };
     const ledger = api.app.get(Ledger);
-    await ledger.begin({ ...ref, token: 'a', position: await ledger.position(), ttlMs: 60_000 });
+    await ledger.begin({ ...ref, server: 'scripted', token: 'a', position: await ledger.position(), ttlMs: 60_000 });
     const blob = api.app.get(Sealer).seal({ content: ['large'] }, { tenant: 't1', invocation: id, field: 'result.1' });
     const result = { in: 'store', leg: 1, bytes: 9 } as const;
     await ledger.finish({ ...ref, token: 'a' }, { outcome: { is: 'completed', result, isError: false } }, blob);

@@ -25,7 +25,7 @@ beforeEach(async () => {
   fresh = new Ledger(store.redis, store.keys);
   position = await ledger.position();
   const invocation = `inv_${randomUUID()}`;
-  begin = { tenant: 't1', invocation, leg: 1, try: 1, token: randomUUID(), position, ttlMs: 60_000 };
+  begin = { tenant: 't1', server: 's1', invocation, leg: 1, try: 1, token: randomUUID(), position, ttlMs: 60_000 };
 });
 
 /** As if a backup from before this leg was restored: its row is gone, and so is what it did to the clock. */

@@ -41,8 +41,8 @@ end
 `;
 
 /**
- * KEYS epoch, clock, ledger. ARGV leg, previous leg ('' for the first), try, token, answer id ('' for none), ttl, epoch, mark, fresh
- * epoch. Replies with the clock, which this begin has moved on.
+ * KEYS epoch, clock, ledger, holds…. ARGV leg, previous leg ('' for the first), try, token, answer id ('' for none), ttl, epoch, mark,
+ * fresh epoch. Replies with the clock, which this begin has moved on; while there is a hold with its place among them.
  */
 export const beginScript = new Script(`${helpers}
 local leg, previous, try, token, answer, ttl, epoch, mark, fresh = unpack(ARGV)
@@ -54,6 +54,9 @@ if previous ~= '' then
 end
 local found = row(key, leg)
 if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) then return {'taken', unpack(told(found))} end
+for i = 4, #KEYS do
+  if redis.call('EXISTS', KEYS[i]) == 1 then return {'held', tostring(i - 4)} end
+end
 if answer ~= '' then
   local used = redis.call('HGET', key, 'answer:'..answer)
   if used and used ~= leg and not did_nothing(row(key, used)) then return {'answer_used'} end

@@ -33,7 +33,7 @@ function ref(leg = 1, tried = 1): LegRef {
 }
 
 function aBegin(overrides: Partial<Begin> = {}): Begin {
-  return { ...ref(), token: randomUUID(), position, ttlMs: 60_000, ...overrides };
+  return { ...ref(), server: 's1', token: randomUUID(), position, ttlMs: 60_000, ...overrides };
 }
 
 async function resolved(): Promise<LedgerRow> {
@@ -51,6 +51,27 @@ async function ended(report: LegReport, overrides: Partial<Begin> = {}): Promise
 }
 
 describe('Ledger.begin', () => {
+  it.each([
+    ['server', 'server_held'],
+    ['tenant', 'tenant_held'],
+  ] as const)('begins nothing while an operator holds the %s, and writes nothing', async (what, by) => {
+    const hold = what === 'server' ? store.keys.serverHold('s1') : store.keys.tenantHold('t1');
+    const begin = aBegin({ answerId: 'a1' });
+    await store.redis.set(hold, '{}');
+    expect(await ledger.begin(begin)).toEqual({ is: 'held', by });
+    expect(await store.redis.exists(store.keys.ledger('t1', invocation))).toBe(0);
+    expect(await ledger.begin({ ...begin, server: 's2', tenant: 't2' })).toMatchObject({ is: 'begun' });
+    await store.redis.del(hold);
+    expect(await ledger.begin(begin)).toMatchObject({ is: 'begun' });
+  });
+
+  it('says how a leg ended, whoever holds it now', async () => {
+    const begin = await ended(completed);
+    await store.redis.set(store.keys.serverHold('s1'), '{}');
+    expect(await ledger.begin(begin)).toMatchObject({ is: 'taken', row: { state: 'done' } });
+    await store.redis.del(store.keys.serverHold('s1'));
+  });
+
   it('lets exactly one of many concurrent begins win', async () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => connectRedis(inject('redisUrl'), silentLog)));
     const ledgers = others.map((redis) => new Ledger(redis, store.keys));

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { LegReport, Sealed } from '../../domain/call.js';
+import type { WaitReason } from '../../domain/outcome.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import type { ReplicaWait } from './replica-wait.js';
@@ -39,6 +40,8 @@ export interface LedgerRow {
 }
 
 export interface Begin extends LegRef {
+  /** No leg is begun while an operator holds it, or the tenant. */
+  readonly server: string;
   /** Random, new for every execution of the activity: two executions must never share one. */
   readonly token: string;
   readonly position: Position;
@@ -54,7 +57,9 @@ export type BeginVerdict =
   | { readonly is: 'taken'; readonly row: LedgerRow }
   | { readonly is: 'epoch_lost' }
   | { readonly is: 'previous_leg_missing' }
-  | { readonly is: 'answer_used' };
+  | { readonly is: 'answer_used' }
+  /** Nothing was written. */
+  | { readonly is: 'held'; readonly by: WaitReason };
 
 export type LedgerFaultCode = 'not_begun' | 'row_malformed';
 
@@ -110,17 +115,23 @@ export class Ledger {
    */
   async begin(begin: Begin): Promise<BeginVerdict> {
     const previous = begin.leg > 1 ? String(begin.leg - 1) : '';
-    const reply = (await beginScript.run(this.redis, this.keysOf(begin), [
-      String(begin.leg),
-      previous,
-      String(begin.try),
-      begin.token,
-      begin.answerId ?? '',
-      String(begin.ttlMs),
-      ...this.lifeOf(begin.position),
-    ])) as [BeginVerdict['is'], ...(string | null)[]];
+    const holds = [this.keys.serverHold(begin.server), this.keys.tenantHold(begin.tenant)];
+    const reply = (await beginScript.run(
+      this.redis,
+      [...this.keysOf(begin), ...holds],
+      [
+        String(begin.leg),
+        previous,
+        String(begin.try),
+        begin.token,
+        begin.answerId ?? '',
+        String(begin.ttlMs),
+        ...this.lifeOf(begin.position),
+      ],
+    )) as [BeginVerdict['is'], ...(string | null)[]];
     const [is, ...rest] = reply;
     if (is === 'taken') return { is, row: rowFrom(rest) };
+    if (is === 'held') return { is, by: rest[0] === '0' ? 'server_held' : 'tenant_held' };
     if (is !== 'begun') return { is };
     const clock = Number(rest[0]);
     this.saw({ epoch: begin.position.epoch, clock });

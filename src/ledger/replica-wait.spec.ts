@@ -32,7 +32,7 @@ afterAll(async () => {
 async function begin(): Promise<LegRef & { token: string }> {
   const invocation = `inv_${randomUUID()}`;
   const ref = { tenant: 't1', invocation, leg: 1, try: 1, token: randomUUID() };
-  const verdict = await ledger.begin({ ...ref, position: await ledger.position(), ttlMs: 60_000 });
+  const verdict = await ledger.begin({ ...ref, server: 's1', position: await ledger.position(), ttlMs: 60_000 });
   expect(verdict).toMatchObject({ is: 'begun' });
   return ref;
 }

@@ -30,7 +30,16 @@ const record = (overrides: Partial<InvocationRecord> = {}): InvocationRecord =>
   aRecord({ ledgerEpoch: epoch, legDeadlineMs: 5_000, startedAt: Date.now(), updatedAt: Date.now(), ...overrides });
 
 const begin = (of: InvocationRecord, leg: number, tried = 1, token = `token-${leg}`) =>
-  ledger.begin({ tenant: 't1', invocation: of.id, leg, try: tried, token, position: { epoch, clock: 0 }, ttlMs: 60_000 });
+  ledger.begin({
+    tenant: 't1',
+    server: 's1',
+    invocation: of.id,
+    leg,
+    try: tried,
+    token,
+    position: { epoch, clock: 0 },
+    ttlMs: 60_000,
+  });
 async function ran(of: InvocationRecord, leg: number, outcome: LegOutcome): Promise<void> {
   await begin(of, leg);
   await ledger.finish({ tenant: 't1', invocation: of.id, leg, try: 1, token: `token-${leg}` }, { outcome });

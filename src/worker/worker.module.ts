@@ -55,16 +55,16 @@ const reader = {
 
 const sendLeg = {
   provide: SendLeg,
-  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Holds, Config, Temporal],
+  inject: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal, Log],
   // A row must outlive every workflow that could be reset and come to its leg again.
   useFactory: async (
-    ...[p, l, a, s, r, h, { retentionMs }, temporal]: [LegPlanner, Ledger, Audit, LegSender, LegReader, Holds, Config, Temporal]
-  ) => new SendLeg(p, l, a, s, r, h, Math.max(retentionMs, await temporal.retentionMs())),
+    ...[p, l, a, s, r, { retentionMs }, temporal, log]: [LegPlanner, Ledger, Audit, LegSender, LegReader, Config, Temporal, Log]
+  ) => new SendLeg(p, l, a, s, r, Math.max(retentionMs, await temporal.retentionMs()), log),
 };
 
 const steps = {
   provide: CallSteps,
-  inject: [Records, Audit, Ledger],
+  inject: [Records, Audit, Ledger, Registry],
   useFactory: (...deps: ConstructorParameters<typeof CallSteps>) => new CallSteps(...deps),
 };
 
