@@ -3,10 +3,12 @@
  * the same thing again; none of them decides anything.
  */
 
+import { bindingOf, lostPart } from '../domain/binding.js';
 import { type Audit, aboutCall } from '../src/audit/audit.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import { firstRecordOf, type InvocationRecord } from '../src/records/record.js';
 import type { ConsentChange, Records } from '../src/records/records.js';
+import type { Registry } from '../src/servers/registry.js';
 import type {
   AwaitResume,
   AwaitServer,
@@ -30,6 +32,7 @@ export class CallSteps implements CallActivities {
     private readonly records: Records,
     private readonly audit: Audit,
     private readonly ledger: Ledger,
+    private readonly registry: Registry,
   ) {}
 
   async resolveLeg(input: LegInput): Promise<Resolution> {
@@ -60,6 +63,8 @@ export class CallSteps implements CallActivities {
   async refreshRound(input: OpenRound): Promise<Refreshed> {
     const { epoch } = await this.ledger.position();
     if (epoch !== input.call.ledgerEpoch) return { ledger: 'lost' };
+    const lost = lostPart(bindingOf(input.call), this.registry.get(input.call.server));
+    if (lost !== undefined) return { ledger: 'kept', lost };
     await this.showRound(input);
     return { ledger: 'kept' };
   }
@@ -155,6 +160,7 @@ export class CallSteps implements CallActivities {
       deadlineAt,
       viewDigest,
       maxAnswerBytes: call.policy.maxAnswerBytes,
+      bound: bindingOf(call),
       view,
       ...(earlier !== undefined && { earlier: { consent: earlier.consent, responses: earlier.responses } }),
     };

@@ -3,6 +3,7 @@
  * optional, never renamed. The workflow imports these types only.
  */
 
+import type { RegisteredPart } from '../domain/binding.js';
 import type { Answer, BoundCall, BoundConnection, LegReport, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus, Verdict } from '../domain/consent.js';
 import type { ConsentId } from '../domain/ids.js';
@@ -77,6 +78,8 @@ export interface OpenRound extends Step {
 
 export interface Refreshed {
   readonly ledger: 'kept' | 'lost';
+  /** Of the rest of the binding, by this worker's registry; absent when all of it holds. Then the round is not shown. */
+  readonly lost?: RegisteredPart;
 }
 
 export interface CloseRound extends Step {
@@ -113,7 +116,10 @@ export interface CallActivities {
   resolveLeg(input: LegInput): Promise<Resolution>;
   openRound(input: OpenRound): Promise<void>;
   closeRound(input: CloseRound): Promise<void>;
-  /** Shows an open round again after the store has lost it. In a store that has lost the ledger as well the call cannot go on. */
+  /**
+   * Shows an open round again, which the store may have lost. Where the store has lost the ledger as well, or the call's binding is lost, it cannot
+   * go on.
+   */
   refreshRound(input: OpenRound): Promise<Refreshed>;
   awaitServer(input: AwaitServer): Promise<void>;
   awaitResume(input: AwaitResume): Promise<void>;

@@ -4,10 +4,12 @@
  */
 
 import { checkAnswer, inputResponsesOf, type KeyedResponse } from '../domain/answers.js';
+import { bindingOf, lostPart } from '../domain/binding.js';
 import type { BoundCall, FailureDetail, LegOutcome } from '../domain/call.js';
 import type { ConsentView } from '../domain/consent.js';
 import { digestOf } from '../domain/digest.js';
 import { wireId } from '../domain/ids.js';
+import { maxToolCacheMaxAgeMs } from '../domain/policy.js';
 import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Holds } from '../src/holds/holds.js';
@@ -37,9 +39,6 @@ interface Way {
   describe(maxAgeMs: number): Promise<ServerDescription>;
 }
 
-/** Leg 1 may trust a list of tools this old; every retry asks again, for a person has thought meanwhile (design §4). */
-const firstLegCatalogAgeMs = 60_000;
-
 export class LegPlanner {
   constructor(
     private readonly registry: Registry,
@@ -64,10 +63,13 @@ export class LegPlanner {
 
   private async sendable(input: LegInput): Promise<PlannedLeg> {
     const { call, leg, round } = input;
+    // The ledger looks once more, and that decides. But a held server is not asked for its tools either, and while it is held because it is
+    // down, no call may spend its attempts on it.
     const by = await this.holds.blocking(call.tenant, call.server);
     if (by !== undefined) throw new NotSendable({ is: 'blocked', by });
     const server = this.registry.get(call.server);
-    if (server === undefined || server.digest !== call.serverDigest) lost('server_changed');
+    const part = lostPart(bindingOf(call), server);
+    if (server === undefined || part !== undefined) return lost(part ?? 'server_changed');
     const params = this.sealer.unseal<Record<string, unknown>>(call.params, scope(call, 'params'));
     if (digestOf(params) !== call.paramsDigest) lost('params_changed');
 
@@ -166,10 +168,11 @@ export class LegPlanner {
 
   private async describe(input: LegInput, way: Way) {
     const { call, leg } = input;
-    // Prompts and resources are not described by the list of tools: what is cached will do.
-    const fresh = leg > 1 && call.method === 'tools/call';
-    const { discover, tools } = await way.describe(fresh ? 0 : firstLegCatalogAgeMs);
-    if (call.method !== 'tools/call') return { discover };
+    // They are not described by the list of tools: what is cached will do.
+    if (call.method !== 'tools/call') return { discover: (await way.describe(maxToolCacheMaxAgeMs)).discover };
+    // Leg 1 may trust a list of some age; every retry asks again, for a person has thought meanwhile (design §4).
+    const { toolCacheMaxAgeMs = maxToolCacheMaxAgeMs } = call.policy;
+    const { discover, tools } = await way.describe(leg > 1 ? 0 : toolCacheMaxAgeMs);
     const tool = tools.get(call.name);
     if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
     return { discover, tool };

@@ -85,6 +85,11 @@ const kinds = {
     title: 'No such server is registered',
     advice: 'Choose one from GET /v1/servers.',
   },
+  server_not_allowed: {
+    status: 403,
+    title: 'The server may not be called by this caller, or not for this subject',
+    advice: 'Choose another server, or ask the operator to list who `detail` names under `access` of the server.',
+  },
   server_absent: {
     status: 404,
     title: 'No such server is registered',
@@ -94,6 +99,12 @@ const kinds = {
     status: 503,
     title: 'The server does not say what it offers',
     advice: 'Repeat the request later; `detail` says what went wrong.',
+  },
+  reauthorization_required: {
+    status: 502,
+    title: 'The server refuses the registered credential, or it cannot be read',
+    advice:
+      'Ask the operator to renew the credential that the registry names for the server; before that a repetition changes nothing.',
   },
   tool_unknown: {
     status: 422,
@@ -144,6 +155,11 @@ const kinds = {
     status: 410,
     title: 'The deadline of the question has passed',
     advice: 'Start the call again if it is still wanted.',
+  },
+  binding_lost: {
+    status: 409,
+    title: 'What the call was bound to has changed, so its question can be answered no more',
+    advice: 'Nothing was sent. `detail` is the reason; start the call again if it is still wanted.',
   },
   url_unknown: {
     status: 422,

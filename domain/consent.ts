@@ -1,6 +1,7 @@
 /** What one round shows to a person, and who may decide it (design §1, §2.3, §6). */
 
 import type { Answer, Method, Sealed } from './call.js';
+import type { Binding } from './binding.js';
 import type { RoundInput } from './form.js';
 import type { ConsentId, InvocationId } from './ids.js';
 
@@ -43,6 +44,8 @@ export interface ConsentRecord {
   readonly viewDigest: string;
   /** What the call's policy allowed when it started, whatever the server's policy says by now; the worker holds the answer to it. */
   readonly maxAnswerBytes?: number;
+  /** What the call was bound to; absent in questions from before it was kept, which are checked before their leg alone. */
+  readonly bound?: Binding;
   /** Sealed {@link ConsentView}, field `view.<round>`. */
   readonly view: Sealed;
   /** What the person answered to the very same question before the server forgot it: sealed, field `answer.<consent>`. */

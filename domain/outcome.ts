@@ -25,6 +25,8 @@ export type InvocationStatus = OpenStatus | 'closed';
 /** Which part of the binding (design §4) changed between legs. */
 export const bindingParts = [
   'server_changed',
+  'policy_changed',
+  'principal_not_allowed',
   'params_changed',
   'tool_definition_changed',
   'ledger_lost',

@@ -67,6 +67,8 @@ export interface StateRefusal {
 
 /** A call keeps the policy that it was started with: one from before a member was added does not have it. */
 export interface Policy {
+  /** The operator's own: calls under way that have another one are lost (design §4), whatever else of the policy changes. */
+  readonly version?: string;
   /** Rounds that ask a person; one more ends the call as `rounds_exceeded`. */
   readonly maxRounds: number;
   /** State-only rounds, a budget of their own: "not yet" is no question. */
@@ -101,6 +103,8 @@ export interface Policy {
   readonly onStateExpired?: OnStateExpired;
   /** Errors by which this server refuses its state, beside the one that MCP's own libraries use. */
   readonly stateRefusals?: readonly StateRefusal[];
+  /** How old the list of tools may be that a first leg relies on; absent in calls from before it existed: a minute. */
+  readonly toolCacheMaxAgeMs?: number;
   readonly gate: GateCaps;
 }
 
@@ -109,6 +113,9 @@ export type GateRules = Pick<Policy, 'gate' | 'allowLoopbackUrls' | 'secretField
 
 /** Also of calls whose policy is from before it had a bound. */
 export const defaultMaxDepth = 8;
+
+/** Also of calls whose policy is from before it could be less. */
+export const maxToolCacheMaxAgeMs = minuteMs;
 
 export const defaultPolicy: Policy = {
   maxRounds: 10,
@@ -131,6 +138,7 @@ export const defaultPolicy: Policy = {
   secretFields: 'refuse',
   onStateExpired: 'close',
   stateRefusals: [],
+  toolCacheMaxAgeMs: maxToolCacheMaxAgeMs,
   gate: {
     maxRequests: 16,
     maxKeyLength: 256,

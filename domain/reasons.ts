@@ -86,6 +86,14 @@ const kinds = {
     outcome: 'binding_lost',
     meaning: 'The registration of the server (id, transport, URL or command line, references to secrets) is gone or has changed.',
   },
+  policy_changed: {
+    outcome: 'binding_lost',
+    meaning: 'The policy of the server was given another `version` than it had when the call was started.',
+  },
+  principal_not_allowed: {
+    outcome: 'binding_lost',
+    meaning: "The call's tenant, subject or requester is not among those whom `access` of the server lists.",
+  },
   params_changed: {
     outcome: 'binding_lost',
     meaning: 'The stored params are not those that the call was started with.',

@@ -2,7 +2,7 @@
 
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { accept, asked, invocation, outcome, post, start } from './harness/conversation.js';
+import { accept, answer, asked, invocation, outcome, post, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 
@@ -119,7 +119,8 @@ describe('what a call was bound to', () => {
     const consent = await asked(parley, first.body.id);
     await parley.register([{ id: 'scripted', url: scripted.url.replace('127.0.0.1', 'localhost') }]);
     await Promise.all([parley.restartApi(), parley.restartWorker()]);
-    await accept(parley, consent, { go: { ok: true } });
+    const reply = await answer(parley, consent, { go: { action: 'accept', content: { ok: true } } });
+    expect([reply.status, reply.body.code]).toEqual([409, 'binding_lost']);
     expect(await outcome(parley, first.body.id)).toMatchObject({ outcome: 'binding_lost', reason: 'server_changed' });
     expect(sends(first.body.id)).toBe(1);
 

@@ -69,7 +69,7 @@ export function codesPage(): string {
     ),
     '## Refused answers on the audit record',
     '`code` of an audit event `answer_refused`. `answer_foreign` is an answer by somebody who was not asked, who is told `consent_unknown`.',
-    [...refusalCodes, 'answer_invalid'].map(quoted).join(' · '),
+    [...refusalCodes, 'answer_invalid', 'binding_lost'].map(quoted).join(' · '),
   ]
     .join('\n\n')
     .concat('\n');

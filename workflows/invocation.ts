@@ -155,8 +155,12 @@ class Conversation {
       if (this.inbox.cancelled) return this.over(cancelledBy(this.inbox.cancelled), { id: consent, status: 'withdrawn' });
       if (this.inbox.isConnectionLost) return this.over(connectionLost, { id: consent, status: 'withdrawn' });
       if (this.inbox.takeRefresh()) {
-        const { ledger } = await refreshRound({ ...this.step(), ...shown });
+        const { ledger, lost } = await refreshRound({ ...this.step(), ...shown });
         if (ledger === 'lost') return this.over(ledgerLost, { id: consent, status: 'withdrawn' });
+        // An answer that counts by now goes on to its leg, where the same is found.
+        if (lost !== undefined && this.inbox.answer === undefined) {
+          return this.over({ outcome: 'binding_lost', reason: lost }, { id: consent, status: 'withdrawn' });
+        }
       } else if (!heard) {
         const reason = deadlineAt === this.callDeadlineAt ? 'call_deadline' : 'round_deadline';
         return this.over({ outcome: 'expired', reason }, { id: consent, status: 'expired' });

@@ -21,7 +21,7 @@ export const cancelSignal = defineSignal<[CancelRequest]>('cancel');
 /** Somebody has acted on what the call waits for (`WaitReason`): it tries again. Heard at any other time it changes nothing. */
 export const resumeSignal = defineSignal('resume');
 
-/** What the call shows may be lost: it publishes its round anew, or ends if its ledger is lost. */
+/** What the call shows, or what it is bound to, may be lost: it publishes its round anew, or ends if its binding is lost. */
 export const refreshSignal = defineSignal('refresh');
 
 /** The verdict on one answer id, or null while it is unknown to the call. Temporal orders it after every earlier signal. */

@@ -15,6 +15,7 @@ import type { IdempotencyScope } from '../idempotency/idempotency.js';
 import { CallWorkflows } from '../invocations/call-workflows.js';
 import type { Problem } from '../problems/problem.js';
 import { AnswerSigner, type SignedAnswer } from './answer-signer.js';
+import { BindingDoubts } from './binding-doubts.js';
 import type { AnswerBody, AnsweredBody } from './consents.contract.js';
 import { ConsentsService } from './consents.service.js';
 import { closedCode, refusalProblem, Refusals } from './refusals.js';
@@ -29,11 +30,13 @@ export class AnsweringService {
     private readonly signer: AnswerSigner,
     private readonly workflows: CallWorkflows,
     private readonly refusals: Refusals,
+    private readonly doubts: BindingDoubts,
   ) {}
 
   /**
    * @param key the caller's idempotency key
-   * @throws {Problem} `consent_unknown`, `consent_answered`, `consent_withdrawn`, `consent_expired`, `answer_mismatch`, `answer_invalid`
+   * @throws {Problem} `consent_unknown`, `consent_answered`, `consent_withdrawn`, `consent_expired`, `answer_mismatch`, `answer_invalid`,
+   * `binding_lost`
    */
   async answer(actor: Actor, id: string, key: string, body: AnswerBody): Promise<AnsweredBody> {
     const bodyDigest = bodyDigestOf(body);
@@ -43,6 +46,7 @@ export class AnsweringService {
     const responses = closedAs === undefined ? await this.check(actor, consent, body) : undefined;
 
     const scope: IdempotencyScope = { tenant: actor.tenant, actor: actor.subject, route: `consents.answer ${id}`, key };
+    if (closedAs === undefined) await this.requireBinding(actor, consent, scope);
     const fresh: Chosen = {
       invocation: consent.invocation,
       receipt: `rct_${randomUUID().replaceAll('-', '')}`,
@@ -82,7 +86,16 @@ export class AnsweringService {
     const { maxAnswerBytes = defaultPolicy.maxAnswerBytes } = consent;
     const checked = checkAnswer(this.consents.viewOf(consent).inputs, body.responses, maxAnswerBytes);
     if (checked.is === 'valid') return checked.responses;
-    throw await this.refusals.refuse(actor, consent, 'answer_invalid', checked.errors);
+    throw await this.refusals.refuse(actor, consent, 'answer_invalid', { errors: checked.errors });
+  }
+
+  /** Under a key that was used before an answer may have been given already: the workflow knows, and the worker looks before its leg. */
+  private async requireBinding(actor: Actor, consent: ConsentRecord, scope: IdempotencyScope): Promise<void> {
+    const lost = this.doubts.lostPart(consent);
+    if (lost === undefined || (await this.replies.isBegun(scope))) return;
+    const refusal = await this.refusals.refuse(actor, consent, 'binding_lost', { lost });
+    await this.doubts.tell(consent);
+    throw refusal;
   }
 
   /** @throws {Problem} when the answer does not count */

@@ -79,6 +79,7 @@ export class ConsentsController {
     description: 'The answer is stored; no worker is up to say whether it counts',
   })
   @Problems('consent_unknown', 'consent_answered', 'consent_withdrawn', 'consent_expired', 'answer_mismatch', 'answer_invalid')
+  @Problems('binding_lost')
   @Problems('text_not_unicode', 'idempotency_key_missing', 'idempotency_key_reused', 'temporal_unavailable', 'store_unavailable')
   @SerializeOptions({ schema: AnsweredBody })
   async answer(

@@ -3,6 +3,7 @@ import { HttpModule } from '../http/http.module.js';
 import { InvocationsModule } from '../invocations/invocations.module.js';
 import { AnswerSigner } from './answer-signer.js';
 import { AnsweringService } from './answering.service.js';
+import { BindingDoubts } from './binding-doubts.js';
 import { ConsentsController } from './consents.controller.js';
 import { ConsentsService } from './consents.service.js';
 import { OpeningService } from './opening.service.js';
@@ -12,6 +13,6 @@ import { WithdrawingService } from './withdrawing.service.js';
 @Module({
   imports: [HttpModule, InvocationsModule],
   controllers: [ConsentsController],
-  providers: [AnswerSigner, AnsweringService, ConsentsService, OpeningService, Refusals, WithdrawingService],
+  providers: [AnswerSigner, AnsweringService, BindingDoubts, ConsentsService, OpeningService, Refusals, WithdrawingService],
 })
 export class ConsentsModule {}

@@ -2,7 +2,10 @@
 
 import { z } from 'zod';
 
-const hold = { heldBy: z.string(), heldAt: z.iso.datetime() };
+const hold = {
+  heldBy: z.string().nullable().meta({ description: 'Null where an operator of another tenant holds it' }),
+  heldAt: z.iso.datetime(),
+};
 
 export const HoldBody = z.object(hold).meta({ id: 'Hold' });
 export type HoldBody = z.infer<typeof HoldBody>;

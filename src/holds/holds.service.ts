@@ -18,24 +18,29 @@ export class HoldsService {
     private readonly calls: HeldCalls,
   ) {}
 
-  async list({ tenant }: Actor): Promise<HoldsBody> {
-    const ids = this.registry.all().map(({ id }) => id);
+  async list(actor: Actor): Promise<HoldsBody> {
+    const { tenant } = actor;
+    // Who operates servers does so for every tenant; to anybody else those that their tenant may not use do not exist.
+    const known = actor.scopes.has('servers:operate') ? this.registry.all() : this.registry.allFor(tenant);
+    const ids = known.map(({ id }) => id);
     const [ofTenant, ...ofServers] = await Promise.all([
       this.holds.get({ tenant }),
       ...ids.map((server) => this.holds.get({ server })),
     ]);
     const servers = ids.flatMap((server, index) => {
       const hold = ofServers[index];
-      return hold ? [{ server, ...bodyOf(hold) }] : [];
+      return hold ? [{ server, ...bodyOf(hold, actor) }] : [];
     });
-    return { tenant: ofTenant && bodyOf(ofTenant), servers };
+    return { tenant: ofTenant && bodyOf({ tenant, ...ofTenant }, actor), servers };
   }
 
   /** From here on none of its legs begins; one on the wire is left to finish. @throws {Problem} `server_absent` */
   async set(actor: Actor, held: Held): Promise<HoldBody> {
     this.requireKnown(held);
     await this.record(actor, held, 'held');
-    return bodyOf(await this.holds.set(held, { by: actor.subject, at: Date.now() }));
+    const { subject: by, tenant } = actor;
+    const hold = await this.holds.set(held, { by, tenant, at: Date.now() });
+    return bodyOf('tenant' in held ? { ...held, ...hold } : hold, actor);
   }
 
   /** Calls that wait for it go on; those that cannot be told now look again by themselves. @throws {Problem} `server_absent` */
@@ -56,6 +61,7 @@ export class HoldsService {
   }
 }
 
-function bodyOf({ by, at }: Hold): HoldBody {
-  return { heldBy: by, heldAt: new Date(at).toISOString() };
+/** A server is held for every tenant; who did it is told to their own alone. */
+function bodyOf({ by, tenant, at }: Hold, actor: Actor): HoldBody {
+  return { heldBy: tenant === actor.tenant ? by : null, heldAt: new Date(at).toISOString() };
 }

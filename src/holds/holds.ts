@@ -1,6 +1,7 @@
 /**
  * What operators hold: while a server or a tenant is held, none of its legs is sent. Calls stay as they are: a person
- * may answer, and the answer waits with the call. Read before every leg; kept without a limit, until somebody lifts it.
+ * may answer, and the answer waits with the call. Read before every leg is planned, and by the ledger in the step that begins it; kept without
+ * a limit, until somebody lifts it.
  */
 
 import type { WaitReason } from '../../domain/outcome.js';
@@ -10,6 +11,8 @@ import type { Redis } from '../store/redis.js';
 export interface Hold {
   /** The operator who set it. */
   readonly by: string;
+  /** The operator's; absent in holds from before it was kept. */
+  readonly tenant?: string;
   /** Epoch milliseconds. */
   readonly at: number;
 }

@@ -71,6 +71,11 @@ export class RepeatableReplies {
     return reply;
   }
 
+  /** Whether {@link begin} has seen the key: what is done under it may be done. */
+  async isBegun(scope: IdempotencyScope): Promise<boolean> {
+    return this.idempotency.isKnown(scope);
+  }
+
   /** The first reply under a key, if the same body got one. */
   async find<R>(scope: IdempotencyScope, bodyDigest: string): Promise<R | undefined> {
     const found = await this.idempotency.find(scope);

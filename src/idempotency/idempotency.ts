@@ -78,6 +78,11 @@ export class Idempotency {
     return typeof reply === 'string' ? { ...again, reply } : again;
   }
 
+  /** @returns whether the key was seen before, with whatever body */
+  async isKnown(scope: IdempotencyScope): Promise<boolean> {
+    return (await this.redis.exists(this.entry(scope))) === 1;
+  }
+
   /** @returns what is kept under a key, without reserving it */
   async find(scope: IdempotencyScope): Promise<{ fingerprint: string; kept: Record<string, string>; reply: string } | null> {
     const { fingerprint, kept, reply } = await this.redis.hGetAll(this.entry(scope));

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { type Principal, shutOut } from '../../domain/binding.js';
 import type { Method } from '../../domain/call.js';
 import { parseDurationMs } from '../../domain/duration.js';
 import { present } from '../../domain/server-json.js';
@@ -39,12 +40,13 @@ export class Admission {
     private readonly catalog: Catalog,
   ) {}
 
-  /** @throws {Problem} `subject_not_allowed`, `server_unknown`, `text_not_unicode`, `arguments_too_large`, `tool_unknown` */
+  /** @throws {Problem} `subject_not_allowed`, `server_unknown`, `server_not_allowed`, `text_not_unicode`, `arguments_too_large`, `tool_unknown` */
   async admit(actor: Actor, body: StartBody): Promise<AdmittedCall> {
     const subject = body.subject ?? actor.subject;
     if (!isPrincipal(subject) || !mayActFor(actor, subject)) throw new Problem('subject_not_allowed');
-    const server = this.registry.get(body.server);
+    const server = this.registry.getFor(actor.tenant, body.server);
     if (server === undefined) throw new Problem('server_unknown');
+    requireAccess(server, { tenant: actor.tenant, subject, requester: actor.subject });
 
     const paramsDigest = bodyDigestOf(body.params, '/params');
     const bytes = Buffer.byteLength(JSON.stringify(body.params));
@@ -86,6 +88,11 @@ export class Admission {
     const { tools } = await this.catalog.describe(await endpointOf(server), maxAgeMs);
     return tools.has(name);
   }
+}
+
+function requireAccess({ access }: ServerEntry, principal: Principal): void {
+  const who = shutOut(access, principal);
+  if (who !== undefined) throw new Problem('server_not_allowed', { detail: who });
 }
 
 function narrowingOf(wish: StartBody['policy']): PolicyNarrowing {

@@ -20,6 +20,7 @@ import {
   type CancelRequest,
   cancelSignal,
   invocationWorkflow,
+  refreshSignal,
   resumeSignal,
   verdictQuery,
 } from '../../workflows/messages.js';
@@ -86,6 +87,11 @@ export class CallWorkflows {
   /** @throws {Problem} `temporal_unavailable` */
   async resume(tenant: string, invocation: InvocationId): Promise<Delivery> {
     return this.deliver(() => this.handle(tenant, invocation).signal(resumeSignal));
+  }
+
+  /** @throws {Problem} `temporal_unavailable` */
+  async refresh(tenant: string, invocation: InvocationId): Promise<Delivery> {
+    return this.deliver(() => this.handle(tenant, invocation).signal(refreshSignal));
   }
 
   /** @throws {Problem} `temporal_unavailable` */

@@ -31,7 +31,8 @@ export class InvocationsController {
   })
   @ApiResponse({ status: 200, standardSchema: InvocationBody, description: 'It has an outcome' })
   @ApiResponse({ status: 202, standardSchema: InvocationBody, description: 'It goes on' })
-  @Problems('subject_not_allowed', 'server_unknown', 'tool_unknown', 'arguments_too_large', 'text_not_unicode')
+  @Problems('subject_not_allowed', 'server_unknown', 'server_not_allowed', 'tool_unknown', 'arguments_too_large')
+  @Problems('text_not_unicode')
   @Problems('idempotency_key_missing', 'idempotency_key_reused', 'temporal_unavailable', 'store_unavailable')
   @SerializeOptions({ schema: InvocationBody })
   async start(

@@ -9,6 +9,7 @@ import {
   maxCallDeadlineMs,
   maxLegDeadlineMs,
   maxLegBytes,
+  maxToolCacheMaxAgeMs,
   onStateExpiredModes,
   secretFieldsModes,
 } from '../../domain/policy.js';
@@ -19,16 +20,18 @@ const mebibyte = 1024 * 1024;
 
 /**
  * @param mostMs a leg that outlives an hour, or a call that outlives a year, is a slip of the pen
+ * @param leastMs 0 where nothing is a length as well
  * @returns milliseconds
  */
-export function duration(example: string, mostMs: number) {
+export function duration(example: string, mostMs: number, leastMs: 0 | 1 = 1) {
   const expected = `expected an ISO 8601 duration such as ${example}`;
   return z.string({ error: expected }).transform((text, context) => {
     const ms = parseDurationMs(text);
     if (ms === undefined) context.addIssue({ code: 'custom', message: expected });
-    else if (ms < 1 || ms > mostMs)
-      context.addIssue({ code: 'custom', message: `${expected}, longer than nothing and at most ${mostMs / 1000} seconds` });
-    else return ms;
+    else if (ms < leastMs || ms > mostMs) {
+      const bounds = `${leastMs > 0 ? 'longer than nothing and ' : ''}at most ${mostMs / 1000} seconds`;
+      context.addIssue({ code: 'custom', message: `${expected}, ${bounds}` });
+    } else return ms;
     return z.NEVER;
   });
 }
@@ -90,8 +93,11 @@ const stateRefusalsSchema = z
   )
   .max(16, { error: 'expected at most 16 errors' });
 
+const versionExpected = 'expected a text of 1 to 64 characters';
+
 const writtenPolicySchema = z
   .strictObject({
+    version: z.string({ error: versionExpected }).min(1, { error: versionExpected }).max(64, { error: versionExpected }),
     maxRounds: count(0, 100),
     maxPolls: count(0, 10_000),
     maxCancels: count(1, 100),
@@ -112,6 +118,7 @@ const writtenPolicySchema = z
     secretFields: z.enum(secretFieldsModes, { error: `expected ${secretFieldsModes.join(' or ')}` }),
     onStateExpired: z.enum(onStateExpiredModes, { error: `expected ${onStateExpiredModes.join(' or ')}` }),
     stateRefusals: stateRefusalsSchema,
+    toolCacheMaxAge: duration('PT30S', maxToolCacheMaxAgeMs, 0),
     gate: gateSchema,
   })
   .partial();
@@ -132,6 +139,7 @@ export function policyOf(written: z.output<typeof writtenPolicySchema> = {}): Po
     callDeadline,
     connectBackoffInitial,
     connectBackoffMax,
+    toolCacheMaxAge,
     allow,
     gate,
     ...same
@@ -147,6 +155,7 @@ export function policyOf(written: z.output<typeof writtenPolicySchema> = {}): Po
       callDeadlineMs: callDeadline,
       connectBackoffInitialMs: connectBackoffInitial,
       connectBackoffMaxMs: connectBackoffMax,
+      toolCacheMaxAgeMs: toolCacheMaxAge,
     }),
     allow: { ...defaultPolicy.allow, ...present(allow ?? {}) },
     gate: { ...defaultPolicy.gate, ...present(gate ?? {}) },

@@ -1,6 +1,7 @@
 /** The shape of parley.servers.yaml. Messages say what is expected and never repeat what was found: it may be a secret. */
 
 import { z } from 'zod';
+import { isPrincipal } from '../auth/actor.js';
 import { type CredentialRef, credentialSchema } from './credential.schema.js';
 import { policySchema } from './policy.schema.js';
 import { stdioMembers } from './stdio.schema.js';
@@ -19,9 +20,26 @@ const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, conte
   if (url.hash !== '') complain('expected a URL without fragment');
 });
 
+/** Of every list; compared one by one, before every leg. */
+const maxIds = 1000;
+
+/** A list of nobody would read like one of everybody: who wants neither leaves it out, or holds the server. */
+const idsExpected = { error: `expected a list of 1 to ${maxIds} ids, as they stand in tokens` };
+const ids = z
+  .array(z.string(idsExpected).refine(isPrincipal, idsExpected), idsExpected)
+  .min(1, idsExpected)
+  .max(maxIds, idsExpected);
+
+const accessSchema = z.strictObject({
+  tenants: ids.exactOptional(),
+  subjects: ids.exactOptional(),
+  requesters: ids.exactOptional(),
+});
+
 const common = {
   id: z.string({ error: idExpected }).regex(/^[a-z][a-z0-9_-]{0,63}$/, { error: idExpected }),
   title: z.string({ error: 'expected a name to show to people' }).min(1).max(200),
+  access: accessSchema.exactOptional(),
   policy: policySchema.optional(),
 };
 

@@ -54,6 +54,54 @@ describe('Registry', () => {
     expect(narrower?.policyDigest).not.toBe(before?.policyDigest);
   });
 
+  it('lets the policy carry a version of the operator’s own, and a list of tools be asked for anew every time', () => {
+    const policy = parse(good.replace('maxRounds: 3', 'version: "7"\n      toolCacheMaxAge: PT0S')).get('deploys')?.policy;
+    expect(policy).toMatchObject({ version: '7', toolCacheMaxAgeMs: 0 });
+    expect(parse(good).get('deploys')?.policy).not.toHaveProperty('version');
+  });
+
+  it('reads who may use a server, which is no part of what a call is bound to', () => {
+    const access = { tenants: ['acme', 'globex'], subjects: ['user-1'], requesters: ['agent@acme'] };
+    const entry = parse(one(`    access: ${JSON.stringify(access)}\n    transport: streamable-http`)).get('deploys');
+    expect(entry?.access).toEqual(access);
+    expect(entry?.digest).toBe(parse(good).get('deploys')?.digest);
+    const stdio = 'servers: [{ id: notes, title: Notes, transport: stdio, command: node }]';
+    const digestOf = (text: string) => parse(text).get('notes')?.digest;
+    expect(digestOf(stdio.replace('title', 'access: { tenants: [t1] }, title'))).toBe(digestOf(stdio));
+  });
+
+  it('shows a tenant the servers that are open to it', () => {
+    const registry = parse(one('    access: { tenants: [acme] }\n    transport: streamable-http'));
+    expect(registry.allFor('acme')).toEqual(registry.all());
+    expect(registry.getFor('acme', 'deploys')).toBe(registry.get('deploys'));
+    expect(registry.allFor('globex')).toEqual([]);
+    expect(registry.getFor('globex', 'deploys')).toBeUndefined();
+  });
+
+  it.each([
+    ['a version that is empty', 'version: ""', 'policy.version: expected a text of 1 to 64 characters'],
+    ['a version that is a number', 'version: 7', 'policy.version: expected a text of 1 to 64 characters'],
+    ['a version that is too long', `version: ${'x'.repeat(65)}`, 'policy.version: expected a text of 1 to 64 characters'],
+    [
+      'tools that are too old',
+      'toolCacheMaxAge: PT61S',
+      'policy.toolCacheMaxAge: expected an ISO 8601 duration such as PT30S, at most 60 seconds',
+    ],
+  ])('refuses %s', (_what, line, complaint) =>
+    expect(complaintsOf(good.replace('maxRounds: 3', line))).toEqual([`${file}:11: servers[0].${complaint}`]),
+  );
+
+  it.each([
+    ['nobody', 'tenants: []', 'access.tenants'],
+    ['what can be no id', 'subjects: ["a b"]', 'access.subjects[0]'],
+    ['numbers', 'requesters: [7]', 'access.requesters[0]'],
+    ['one instead of a list', 'tenants: acme', 'access.tenants'],
+  ])('refuses a list of %s', (_what, list, path) =>
+    expect(complaintsOf(one(`    access: { ${list} }\n    transport: streamable-http`))).toEqual([
+      `${file}:5: servers[0].${path}: expected a list of 1 to 1000 ids, as they stand in tokens`,
+    ]),
+  );
+
   it('says line, path and expected form of every fault at once', () => {
     const text = good.replace('P1D', 'P1M').replace('maxRounds: 3', 'maxRounds: many').replace('maxFields', 'maxFeelds');
     expect(complaintsOf(text)).toEqual([

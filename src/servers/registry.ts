@@ -5,6 +5,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { type Access, isOpenTo } from '../../domain/binding.js';
 import { digestOf } from '../../domain/digest.js';
 import type { Policy } from '../../domain/policy.js';
 import { policyOf } from './policy.schema.js';
@@ -20,6 +21,8 @@ interface Registered {
   readonly origin: string;
   readonly policy: Policy;
   readonly policyDigest: string;
+  /** Who may use it; absent: everybody. No part of what a call is bound to, so that a change loses the calls of those alone whom it shuts out. */
+  readonly access?: Access;
   /**
    * Of id, transport, URL or command line, and references to secrets: what a call is bound to. A secret itself may change, the title
    * too.
@@ -83,6 +86,17 @@ export class Registry {
   all(): readonly ServerEntry[] {
     return [...this.entries.values()];
   }
+
+  /** As {@link get}, for a tenant: a server that it may not use does not exist for it. */
+  getFor(tenant: string, id: string): ServerEntry | undefined {
+    const entry = this.entries.get(id);
+    return entry !== undefined && isOpenTo(entry.access, tenant) ? entry : undefined;
+  }
+
+  /** As {@link all}, for a tenant. */
+  allFor(tenant: string): readonly ServerEntry[] {
+    return this.all().filter(({ access }) => isOpenTo(access, tenant));
+  }
 }
 
 export class RegistryFault extends Error {
@@ -99,15 +113,16 @@ export class RegistryFault extends Error {
 
 function entryOf(written: WrittenServer): ServerEntry {
   const policy = policyOf(written.policy);
-  const policies = { policy, policyDigest: digestOf(policy) };
+  const { access } = written;
+  const unbound = { title: written.title, policy, policyDigest: digestOf(policy), ...(access !== undefined && { access }) };
   if (written.transport === 'stdio') {
-    const { policy: _, title, ...bound } = written;
+    const { policy: _, title: _title, access: _access, ...bound } = written;
     // Arguments and environment may hold what is not for everyone's eyes; the program's name says enough.
-    return { ...bound, title, ...policies, origin: `stdio:${basename(written.command)}`, digest: digestOf(bound) };
+    return { ...bound, ...unbound, origin: `stdio:${basename(written.command)}`, digest: digestOf(bound) };
   }
-  const { policy: _, title, credential, ...rest } = written;
+  const { policy: _, title: _title, access: _access, credential, ...rest } = written;
   const bound = { ...rest, ...(credential !== undefined && { credential }) };
-  return { ...bound, title, ...policies, origin: new URL(written.url).origin, digest: digestOf(bound) };
+  return { ...bound, ...unbound, origin: new URL(written.url).origin, digest: digestOf(bound) };
 }
 
 interface Issue {

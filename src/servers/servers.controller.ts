@@ -1,6 +1,7 @@
 import { Controller, Get, Param, SerializeOptions } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { RequiresScope } from '../auth/decorators.js';
+import type { Actor } from '../auth/actor.js';
+import { CurrentActor, RequiresScope } from '../auth/decorators.js';
 import { Problems } from '../problems/problems.decorator.js';
 import { ServerPage, ToolPage } from './servers.contract.js';
 import { Servers } from './servers.service.js';
@@ -12,20 +13,20 @@ export class ServersController {
   constructor(private readonly servers: Servers) {}
 
   @Get()
-  @ApiOperation({ summary: 'Which MCP servers can be called' })
+  @ApiOperation({ summary: 'Which MCP servers my tenant can call' })
   @ApiResponse({ status: 200, standardSchema: ServerPage })
   @SerializeOptions({ schema: ServerPage })
-  list(): ServerPage {
-    return this.servers.list();
+  list(@CurrentActor() actor: Actor): ServerPage {
+    return this.servers.list(actor);
   }
 
   @Get(':id/tools')
   @ApiOperation({ summary: "A server's tools, in its own words" })
   @ApiParam({ name: 'id', type: String })
   @ApiResponse({ status: 200, standardSchema: ToolPage })
-  @Problems('server_absent', 'server_unavailable')
+  @Problems('server_absent', 'server_unavailable', 'reauthorization_required')
   @SerializeOptions({ schema: ToolPage })
-  tools(@Param('id') id: string): Promise<ToolPage> {
-    return this.servers.tools(id);
+  tools(@CurrentActor() actor: Actor, @Param('id') id: string): Promise<ToolPage> {
+    return this.servers.tools(actor, id);
   }
 }

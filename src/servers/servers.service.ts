@@ -1,6 +1,7 @@
 /** Which servers can be called, and what each of them says that it offers. */
 
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../auth/actor.js';
 import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from './credentials.js';
@@ -20,13 +21,14 @@ export class Servers {
     private readonly toolLists: ToolLists,
   ) {}
 
-  list(): ServerPage {
-    return { items: this.registry.all().map(({ id, title, transport, origin }) => ({ id, title, transport, origin })) };
+  list({ tenant }: Actor): ServerPage {
+    const entries = this.registry.allFor(tenant);
+    return { items: entries.map(({ id, title, transport, origin }) => ({ id, title, transport, origin })) };
   }
 
-  /** @throws {Problem} `server_absent`, `server_unavailable` */
-  async tools(id: string): Promise<ToolPage> {
-    const entry = this.registry.get(id);
+  /** @throws {Problem} `server_absent`, `server_unavailable`, `reauthorization_required` */
+  async tools({ tenant }: Actor, id: string): Promise<ToolPage> {
+    const entry = this.registry.getFor(tenant, id);
     if (entry === undefined) throw new Problem('server_absent');
     const { tools, fetchedAt } = await (entry.transport === 'stdio' ? this.published(entry) : this.describe(entry));
     const items = [...tools.values()].map((tool) => ({ ...tool, digest: toolDigest(tool) }));
@@ -44,10 +46,10 @@ export class Servers {
     try {
       return await this.catalog.describe(await endpointOf(entry), catalogAgeMs);
     } catch (error) {
-      if (error instanceof CatalogFault || error instanceof CredentialFault) {
-        throw new Problem('server_unavailable', { detail: error.code, retryAfterSeconds });
-      }
-      throw error;
+      if (!(error instanceof CatalogFault || error instanceof CredentialFault)) throw error;
+      const { code: detail } = error;
+      if (detail === 'unauthorized' || detail === 'credential_missing') throw new Problem('reauthorization_required', { detail });
+      throw new Problem('server_unavailable', { detail, retryAfterSeconds });
     }
   }
 }

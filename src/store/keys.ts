@@ -83,6 +83,11 @@ export class Keys {
     return this.key('hold-tenant', tenant);
   }
 
+  /** String: a call was told a moment ago that its binding may be lost. */
+  bindingDoubt(tenant: string, invocation: string): string {
+    return this.key('binding-doubt', tenant, invocation);
+  }
+
   /** Hash: the first POST under an Idempotency-Key, and its reply. */
   idempotency(tenant: string, actor: string, digest: string): string {
     return this.key('idempotency', tenant, actor, digest);

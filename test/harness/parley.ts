@@ -32,6 +32,7 @@ export interface WrittenServer {
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | { readonly env: string }>>;
+  readonly access?: Readonly<Partial<Record<'tenants' | 'subjects' | 'requesters', readonly string[]>>>;
   readonly policy?: WrittenPolicy;
 }
 
