@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { answer, asked, auditOf, deployTo, outcome, start } from './harness/conversation.js';
+import { answer, asked, auditOf, deployTo, exampleLegs, outcome, start } from './harness/conversation.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 
 let parley: Parley;
@@ -25,6 +25,19 @@ it('an answer that was given in time counts, though the worker comes back after 
   expect((await answer(parley, consent, yes)).status).toBe(410);
   await parley.start('worker');
   expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+  await parley.process('worker').stop();
+}, 60_000);
+
+it('but nothing is sent any more once the call’s own deadline is over [P2]', async () => {
+  const id = await start(parley, { ...deploy, policy: { callDeadline: 'PT8S' } });
+  const consent = await asked(parley, id);
+  await parley.process('worker').stop();
+  expect((await answer(parley, consent, yes)).status).toBe(202);
+  await until(() => Date.now() > Date.parse(consent.deadline) + 500);
+  await parley.start('worker');
+  expect(await outcome(parley, id)).toMatchObject({ outcome: 'expired', reason: 'call_deadline', leg: 1 });
+  expect(exampleLegs(parley, id)).toHaveLength(1);
+  expect((await parley.api(`/v1/consents/${consent.id}`)).body.status).toBe('answered');
   await parley.process('worker').stop();
 }, 60_000);
 

@@ -3,7 +3,7 @@
  * for days without a process, and decides alone: every store outside only shows what it decided.
  */
 
-import { CancellationScope, continueAsNew, uuid4, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, patched, uuid4, workflowInfo } from '@temporalio/workflow';
 import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
@@ -128,7 +128,7 @@ class Conversation {
     if (!undecided.has(last)) return undefined;
     if (this.inbox.cancelled) return cancelled;
     if (this.inbox.isConnectionLost) return connectionLost;
-    if (Date.now() >= this.callDeadlineAt) return { outcome: 'expired', reason: 'call_deadline' };
+    if (Date.now() >= this.callDeadlineAt) return callDeadline;
     return undefined;
   }
 
@@ -175,7 +175,10 @@ class Conversation {
     if (this.call.policy.onStateExpired === 'reask') this.answered.push(answer);
     showStatus('sending');
     await closeRound({ ...this.step(), consent, answer, closedAt: Date.now() });
-    return this.inbox.cancelled ? this.over(cancelled) : { is: 'next', leg: this.newLeg({ round, answer }) };
+    if (this.inbox.cancelled) return this.over(cancelled);
+    // An answer that was given in time counts, but a worker may have heard of it long after the call's deadline.
+    const isOverdue = Date.now() >= this.callDeadlineAt && patched('no-leg-after-the-call-deadline');
+    return isOverdue ? this.over(callDeadline) : { is: 'next', leg: this.newLeg({ round, answer }) };
   }
 
   /** Nobody is asked: the server wants to be called again, later. */
@@ -274,6 +277,8 @@ const undecided: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent',
 const anew = { unsent: 0, misheaded: 0, waits: 0 };
 
 const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
+
+const callDeadline: Ending = { outcome: 'expired', reason: 'call_deadline' };
 
 function cancelledBy({ consent }: CancelRequest): Ending {
   return consent === undefined ? cancelled : { outcome: 'cancelled', reason: 'consent_withdrawn' };
