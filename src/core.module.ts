@@ -93,10 +93,10 @@ export class CoreModule {
   }
 }
 
-/** Waiting for replicas holds up whatever else goes over the connection: the ledger then has one of its own. */
+/** Waiting for replicas holds up whatever else goes over the connection: it has one of its own, or a leg that waits would hold up the next. */
 async function ledgerOf(redis: Redis, keys: Keys, { redis: { replicas, replicaTimeoutMs: timeoutMs } }: Config): Promise<Ledger> {
   if (replicas === 0) return new Ledger(redis, keys);
-  return new Ledger(await duplicateRedis(redis), keys, new ReplicaWait({ replicas, timeoutMs }));
+  return new Ledger(redis, keys, new ReplicaWait(await duplicateRedis(redis), { replicas, timeoutMs }));
 }
 
 async function connect({ redis: { url }, development }: Config, log: Log): Promise<Redis> {

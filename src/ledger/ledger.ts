@@ -78,8 +78,7 @@ export class Ledger {
   private seen: Position = { epoch: '', clock: 0 };
 
   /**
-   * @param redis with `replicas`, a connection of the ledger's own, which it closes
-   * @param replicas absent where no replica has to confirm
+   * @param replicas absent where no replica has to confirm; closed with the ledger
    */
   constructor(
     private readonly redis: Redis,
@@ -89,7 +88,7 @@ export class Ledger {
 
   /** Nothing may be asked afterwards. */
   close(): void {
-    if (this.replicas !== undefined) this.redis.destroy();
+    this.replicas?.close();
   }
 
   /** The life of this store, made on first use. A store that was wiped answers another one, and calls bound to the old are lost. */
@@ -146,7 +145,7 @@ export class Ledger {
   async isReplicated(ref: LegRef & { readonly token: string }): Promise<boolean> {
     if (this.replicas === undefined) return true;
     const key = this.keys.ledger(ref.tenant, ref.invocation);
-    return this.replicas.confirmed(this.redis, key, ref.leg, ref.token).catch(() => false);
+    return this.replicas.confirmed(key, ref.leg, ref.token).catch(() => false);
   }
 
   /**

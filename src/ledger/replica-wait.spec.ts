@@ -6,7 +6,7 @@ import { silentLog } from '../../test/harness/fresh-store.js';
 import { findOrBringRedis, type Service } from '../../tools/services.js';
 import { until } from '../../tools/until.js';
 import { Keys } from '../store/keys.js';
-import { connectRedis, type Redis } from '../store/redis.js';
+import { connectRedis, duplicateRedis, type Redis } from '../store/redis.js';
 import { Ledger, type LegRef } from './ledger.js';
 import { ReplicaWait } from './replica-wait.js';
 
@@ -21,9 +21,10 @@ beforeAll(async () => {
   [primary, replica] = await Promise.all([connectRedis(one, silentLog), connectRedis(other, silentLog)]);
   await replica.sendCommand(['REPLICAOF', '127.0.0.1', new URL(one).port]);
   await until(async () => (await primary.info('replication')).includes('state=online'), 20_000);
-  ledger = new Ledger(primary, new Keys('p'), new ReplicaWait({ replicas: 1, timeoutMs: 2_000 }));
+  ledger = new Ledger(primary, new Keys('p'), new ReplicaWait(await duplicateRedis(primary), { replicas: 1, timeoutMs: 2_000 }));
 });
 afterAll(async () => {
+  ledger?.close();
   primary?.destroy();
   replica?.destroy();
   await Promise.all((services ?? []).map((service) => service.stop()));
@@ -58,4 +59,11 @@ describe('a begun leg', () => {
     await primary.sendCommand(['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no']).catch(() => undefined);
     expect(await ledger.isReplicated(ref)).toBe(false);
   });
+
+  it('that waits for a replica which is away holds up no other leg', async () => {
+    const waiting = await Promise.all(Array.from({ length: 4 }, begin));
+    const confirmations = waiting.map((ref) => ledger.isReplicated(ref));
+    await begin();
+    expect(await Promise.all(confirmations)).toEqual([false, false, false, false]);
+  }, 30_000);
 });

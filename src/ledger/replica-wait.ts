@@ -12,7 +12,15 @@ export interface ReplicaWaitOptions {
 }
 
 export class ReplicaWait {
-  constructor(private readonly options: ReplicaWaitOptions) {}
+  /** @param redis a connection of its own, which it closes: whatever else goes over it waits as well */
+  constructor(
+    private readonly redis: Redis,
+    private readonly options: ReplicaWaitOptions,
+  ) {}
+
+  close(): void {
+    this.redis.destroy();
+  }
 
   /**
    * Of a leg that is begun.
@@ -20,14 +28,14 @@ export class ReplicaWait {
    * @param key the hash of its call
    * @returns false when not enough have confirmed in time, or the row is not there: nothing may be sent on its word
    */
-  async confirmed(redis: Redis, key: string, leg: number, token: string): Promise<boolean> {
+  async confirmed(key: string, leg: number, token: string): Promise<boolean> {
     const { replicas, timeoutMs } = this.options;
-    // What is confirmed is the last write of this very connection. One that was made anew since the leg was begun has written nothing, and may
-    // lead to another server: so it writes, and looks, in the same breath.
+    // What is confirmed is the last write of this very connection, which has not begun the leg and may lead to another server: so it writes,
+    // and looks, in the same breath.
     const [, begunBy, reply] = await Promise.all([
-      redis.hSet(key, `${leg}.confirmed`, token),
-      redis.hGet(key, `${leg}.token`),
-      redis.sendCommand(['WAITAOF', '1', String(replicas), String(timeoutMs)]),
+      this.redis.hSet(key, `${leg}.confirmed`, token),
+      this.redis.hGet(key, `${leg}.token`),
+      this.redis.sendCommand(['WAITAOF', '1', String(replicas), String(timeoutMs)]),
     ]);
     const [local, remote] = reply as unknown as [number, number];
     return begunBy === token && local >= 1 && remote >= replicas;
