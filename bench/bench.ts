@@ -5,7 +5,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readArgs } from '../tools/command-line.js';
 import { countPosts, measureAnswers, measurePassThrough, measureThroughput, type Amount } from './measures.js';
 import { reportOf, surroundingsOf, tableOf, type Report } from './report.js';
 import { startRig, type Rig } from './rig.js';
@@ -33,8 +33,14 @@ const quick: Amounts = {
   throughput: { rounds: 1, calls: 20 },
 };
 
-const { values } = parseArgs({
-  options: { json: { type: 'string' }, quick: { type: 'boolean', default: false }, profile: { type: 'string' } },
+const usage = `npm run bench -- [options]
+  --quick          shows that it works; its figures mean nothing
+  --json FILE      writes the report to a file as well
+  --profile DIR    writes CPU profiles of the processes to a folder`;
+const values = readArgs(usage, {
+  json: { type: 'string' },
+  quick: { type: 'boolean', default: false },
+  profile: { type: 'string' },
 });
 const loadAtStart = loadavg()[0] ?? 0;
 const log = (line: string): void => console.error(line);

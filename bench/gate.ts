@@ -3,7 +3,7 @@
  * largest that the default policy lets pass. Prints a line for people and one of JSON; needs no services.
  */
 
-import { parseArgs } from 'node:util';
+import { readArgs } from '../tools/command-line.js';
 import { checkAnswer } from '../domain/answers.js';
 import type { RoundInput } from '../domain/form.js';
 import { gate } from '../domain/gate.js';
@@ -14,7 +14,8 @@ import { quantilesOf, type Quantiles } from './stats.js';
 /** Of the gate with the form model. */
 const goalP99Ms = 1;
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const usage = 'npm run bench:gate -- [--quick]';
+const values = readArgs(usage, { quick: { type: 'boolean', default: false } });
 const [warmUp, iterations] = values.quick ? [100, 200] : [2_000, 20_000];
 
 const raw = resultOf64Fields();

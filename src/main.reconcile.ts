@@ -16,7 +16,13 @@ import { TemporalModule } from './temporal/temporal.module.js';
 @Module({})
 class HandModule {}
 
+const usage = 'usage: npm run -s reconcile -- [--json]';
+
 async function main(): Promise<number> {
+  if (process.argv.includes('--help')) {
+    process.stdout.write(`${usage}\n`);
+    return 0;
+  }
   const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
   const config = Config.read('worker');
   // Standard output is for the report alone.
@@ -33,11 +39,15 @@ async function main(): Promise<number> {
 }
 
 main().then(exitWith, (error: unknown) => {
-  process.stderr.write(`${reasonOf(error)}\nusage: npm run -s reconcile -- [--json]\n`);
+  process.stderr.write(`${isOfCommandLine(error) ? error.message : reasonOf(error)}\n${usage}\n`);
   exitWith(2);
 });
 
 /** What a run that could not begin has left open must not keep the process; what it has said must be out first. */
 function exitWith(code: number): void {
   process.stdout.write('', () => process.exit(code));
+}
+
+function isOfCommandLine(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 }

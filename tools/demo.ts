@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { helpIfAsked } from './command-line.js';
 import {
   consentOf,
   curlLine,
@@ -24,13 +25,14 @@ import { anyPorts } from './ports.js';
 import { startStack, type Stack } from './stack.js';
 import { until } from './until.js';
 
+const usage = `npm run demo -- [options]\n  --auto                 a scripted person answers\n${launcherUsage}`;
+
+helpIfAsked(usage);
 let options: LauncherOptions;
 try {
   options = readOptions(process.argv.slice(2));
 } catch (error) {
-  console.error(
-    `${(error as Error).message}\nnpm run demo -- [options]\n  --auto                 a scripted person answers\n${launcherUsage}`,
-  );
+  console.error(`${(error as Error).message}\n${usage}`);
   process.exit(2);
 }
 

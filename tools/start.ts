@@ -1,12 +1,16 @@
 /** `npm start`: Parley and everything it needs, until Ctrl-C. */
 
+import { helpIfAsked } from './command-line.js';
 import { launch, launcherUsage, readOptions, say, runUntilStopped, type LauncherOptions } from './launcher.js';
 
+const usage = `npm start -- [options]\n${launcherUsage}`;
+
+helpIfAsked(usage);
 let options: LauncherOptions;
 try {
   options = readOptions(process.argv.slice(2));
 } catch (error) {
-  console.error(`${(error as Error).message}\nnpm start -- [options]\n${launcherUsage}`);
+  console.error(`${(error as Error).message}\n${usage}`);
   process.exit(2);
 }
 

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { helpIfAsked } from './command-line.js';
 import { DevSecrets } from './dev-secrets.js';
 import { devToken, usualScopes } from './dev-token.js';
 import { stateDir } from './root.js';
@@ -9,6 +10,7 @@ import { stateDir } from './root.js';
 const usage = `npm run -s token -- --tenant TENANT --sub SUBJECT [--scope "${usualScopes.join(' ')}"] [--act-for "user-1 user-2" | "*"] [--ttl 1h]`;
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
+helpIfAsked(`usage: ${usage}`);
 try {
   console.log(await devToken(await DevSecrets.in(join(stateDir, 'secrets')), readWish(process.argv.slice(2))));
 } catch (error) {

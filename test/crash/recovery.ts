@@ -4,7 +4,7 @@
  */
 
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
+import { readArgs } from '../../tools/command-line.js';
 import { quantilesOf, rounded, type Quantiles } from '../../bench/stats.js';
 import { askedIn, Call, type Seen } from './call.js';
 import { wrongWith } from './judge.js';
@@ -26,7 +26,10 @@ interface Report {
 const atOnce = 20;
 const patienceMs = 180_000;
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '200' }, json: { type: 'string' } } });
+const usage = `npm run test:recovery -- [options]
+  --calls N        parked calls; default 200
+  --json FILE      writes the report to a file as well`;
+const values = readArgs(usage, { calls: { type: 'string', default: '200' }, json: { type: 'string' } });
 forgetServices();
 const rig = await Rig.start();
 try {

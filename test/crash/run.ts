@@ -5,7 +5,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArgs } from '../../tools/command-line.js';
 import { root } from '../../tools/root.js';
 import { faultNames, type FaultName } from './allowed.js';
 import { cellsOf, type Cell } from './event.js';
@@ -17,13 +17,16 @@ import { countOf, reliabilityPage, tableOf } from './page.js';
 /** What CI has time for; said, and not held against a machine that is busy. */
 const reducedSeconds = 240;
 
-const { values } = parseArgs({
-  options: {
-    reduced: { type: 'boolean', default: false },
-    only: { type: 'string', multiple: true },
-    'at-once': { type: 'string', default: '2' },
-    'write-docs': { type: 'boolean', default: false },
-  },
+const usage = `npm run test:crash -- [options]
+  --reduced        the faults that continuous integration has time for
+  --only FAULT     this fault alone; may be repeated: ${faultNames.join(', ')}
+  --at-once N      faults side by side; default 2
+  --write-docs     writes docs/reliability.md; needs every fault`;
+const values = readArgs(usage, {
+  reduced: { type: 'boolean', default: false },
+  only: { type: 'string', multiple: true },
+  'at-once': { type: 'string', default: '2' },
+  'write-docs': { type: 'boolean', default: false },
 });
 
 forgetServices();

@@ -5,7 +5,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
+import { readArgs } from '../../tools/command-line.js';
 import { Call, type Seen } from './call.js';
 import { wrongWith } from './judge.js';
 import { MemoryWatch, type Peak } from './memory.js';
@@ -36,13 +36,16 @@ const patienceMs = 180_000;
 /** Of an API or a worker. Twice what they take when nothing is wrong. */
 const maxMiB = 768;
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '300' },
-    'per-second': { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Date.now() % 100_000) },
-    json: { type: 'string' },
-  },
+const usage = `npm run test:soak -- [options]
+  --seconds N      how long; default 300
+  --per-second N   calls begun each second; default 2
+  --seed N         of what is called and killed, printed in the report
+  --json FILE      writes the report to a file as well`;
+const values = readArgs(usage, {
+  seconds: { type: 'string', default: '300' },
+  'per-second': { type: 'string', default: '2' },
+  seed: { type: 'string', default: String(Date.now() % 100_000) },
+  json: { type: 'string' },
 });
 const seconds = Number(values.seconds);
 const perSecond = Number(values['per-second']);

@@ -6,8 +6,8 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { startConformanceServer } from '../../examples/conformance-server/server.js';
+import { readArgs } from '../command-line.js';
 import type { Environment } from '../processes.js';
 import { root } from '../root.js';
 import { findOrBringRedis, findOrBringTemporal } from '../services.js';
@@ -24,7 +24,7 @@ const scenarios = Object.keys(conversations) as ScenarioName[];
 const page = join(root, 'docs', 'conformance.md');
 
 try {
-  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+  const values = readArgs('npm run conformance -- [--check]', { check: { type: 'boolean', default: false } });
   process.exit((await run(values.check)) ? 0 : 1);
 } catch (error) {
   say((error as Error).message);
