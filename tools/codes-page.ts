@@ -6,6 +6,7 @@ import { refusalCodes } from '../domain/consent.js';
 import { gateRefusals } from '../domain/gate.js';
 import { outcomes } from '../domain/outcome.js';
 import { reasons, waits } from '../domain/reasons.js';
+import { fieldFaults } from '../src/problems/field-faults.js';
 
 /** Of one value of an answer. The reply's own sentence also names the bound or the format. */
 const valueFaults: Readonly<Record<Exclude<AnswerFaultCode, keyof typeof answerFaults>, string>> = {
@@ -38,6 +39,12 @@ export function codesPage(): string {
       problems
         .toSorted((one, other) => one.status - other.status)
         .map((each) => [each.status, quoted(each.code), each.title, each.advice]),
+    ),
+    '## Members and parameters',
+    '`errors[].code` of the problems `body_invalid` and `query_invalid`; `errors[].pointer` says where (RFC 6901, from the root of the body, or the parameter).',
+    table(
+      ['code', 'the member or parameter there'],
+      Object.entries(fieldFaults).map(([code, sentence]) => [quoted(code), sentence]),
     ),
     '## Outcomes and their reasons',
     '`outcome` and `reason` of an invocation. What an operator does about each outcome is in [operations.md](operations.md).',

@@ -134,10 +134,7 @@ const responses = z.unknown().meta({
 });
 
 /** What `responses` may hold depends on the round and is checked against it, see {@link checkAnswer}. */
-export const AnswerBody = z
-  .strictObject({ digest: z.string().min(1).max(256), responses })
-  .refine((body) => body.responses !== undefined, { path: ['responses'], message: 'is required' })
-  .meta({ id: 'AnswerConsent' });
+export const AnswerBody = z.strictObject({ digest: z.string().min(1).max(256), responses }).meta({ id: 'AnswerConsent' });
 export type AnswerBody = z.infer<typeof AnswerBody>;
 
 export const OpenedWish = z

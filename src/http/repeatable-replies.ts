@@ -9,6 +9,7 @@ import type { Sealed } from '../../domain/call.js';
 import { Sealer } from '../crypto/sealer.js';
 import { Idempotency, type IdempotencyScope } from '../idempotency/idempotency.js';
 import { Log } from '../log/log.js';
+import { fieldFaults } from '../problems/field-faults.js';
 import { Problem } from '../problems/problem.js';
 
 /** What was chosen when the key was first seen: the invocation it is about, and whatever else must be the same on a repeat. */
@@ -100,7 +101,7 @@ export function bodyDigestOf(json: unknown, pointer = ''): string {
   } catch (error) {
     if (!(error instanceof DigestFault)) throw error;
     if (error.code === 'lone_surrogate') throw new Problem('text_not_unicode');
-    throw new Problem('body_invalid', { errors: [{ pointer, code: 'too_deep', message: 'is nested too deeply' }] });
+    throw new Problem('body_invalid', { errors: [{ pointer, code: 'too_deep', message: fieldFaults.too_deep }] });
   }
 }
 
