@@ -89,11 +89,28 @@ describe('who may come in', () => {
 
   it('does not tell routes apart for a stranger, nor read a body of theirs', async () => {
     expect(await codeOf(fetch(`${api.url}/no/such/route`))).toBe('token_missing');
-    expect(await codeOf(fetch(`${api.url}/openapi.json`))).toBe('token_missing');
-    expect(await codeOf(fetch(`${api.url}/docs`))).toBe('token_missing');
     const post = { method: 'POST', body: '{"broken', headers: { 'content-type': 'application/json' } };
     expect(await codeOf(fetch(`${api.url}/codec/decode`, post))).toBe('token_missing');
   });
+
+  it.each([
+    ['true', 200],
+    ['false', 401],
+    ['', 200],
+  ])(
+    'has the description open to a browser in development, unless PARLEY_OPEN_DOCS says otherwise (%s)',
+    async (open, status) => {
+      const other = await startApiInProcess({ env: { PARLEY_OPEN_DOCS: open } });
+      try {
+        for (const path of ['/docs', '/docs/swagger-ui-init.js', '/openapi.json'])
+          expect((await fetch(other.url + path)).status, path).toBe(status);
+        for (const path of ['/docsx', '/openapi.json/x', '/docs/../v1/servers', '/v1/servers?/docs'])
+          expect((await fetch(other.url + path)).status, path).toBe(401);
+      } finally {
+        await other.close();
+      }
+    },
+  );
 
   it('opens health to everybody', async () => {
     expect(await (await fetch(`${api.url}/health/live`)).json()).toEqual({ status: 'live' });
@@ -119,7 +136,7 @@ describe('how it says no', () => {
   it('points at a member of a wrong type (body_invalid)', async () => {
     const body = await problemIn(await decode('{"payloads":[{"data":7}]}'));
     expect(body.code).toBe('body_invalid');
-    expect(body['errors']).toEqual([expect.objectContaining({ pointer: '/payloads/0/data', code: 'invalid_type' })]);
+    expect(body['errors']).toEqual([expect.objectContaining({ pointer: '/payloads/0/data', code: 'type_wrong' })]);
     expect(await codeOf(decode('"text"'))).toBe('body_invalid');
     expect(await codeOf(decode(''))).toBe('body_invalid');
   });

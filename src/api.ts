@@ -31,6 +31,6 @@ export function furnish(app: NestExpressApplication, config: Config, log: Log): 
   app.disable('etag');
   app.use(logRequests(log));
   if (config.uiOrigin !== undefined) app.use(allowUi(config.uiOrigin));
-  app.use(authenticate(app.get(Tokens)));
+  app.use(authenticate(app.get(Tokens), config.openDocs));
   parseBodies(app);
 }

@@ -8,17 +8,22 @@ import { Problem } from '../problems/problem.js';
 import type { AuthenticatedRequest } from './decorators.js';
 import type { Tokens } from './tokens.js';
 
-/** No route is open but health. */
-export const publicPaths: ReadonlySet<string> = new Set(['/health/live', '/health/ready']);
+/** Open to everybody: health, and what a verifier of receipts needs. */
+export const publicPaths: ReadonlySet<string> = new Set(['/health/live', '/health/ready', '/v1/receipts/keys']);
 
-export function authenticate(tokens: Tokens) {
+/** @param openDocs whether the description of the API is open too: a browser that opens a page sends no token */
+export function authenticate(tokens: Tokens, openDocs: boolean) {
   return (request: AuthenticatedRequest, _response: Response, next: NextFunction): void => {
-    if (publicPaths.has(request.path)) return next();
+    if (publicPaths.has(request.path) || (openDocs && isDescription(request.path))) return next();
     actorOf(request, tokens).then((actor) => {
       request.actor = actor;
       next();
     }, next);
   };
+}
+
+function isDescription(path: string): boolean {
+  return path === '/openapi.json' || path === '/docs' || path.startsWith('/docs/');
 }
 
 async function actorOf(request: Request, tokens: Tokens) {

@@ -16,7 +16,7 @@ export type AuthenticatedRequest = Request & { actor?: Actor };
 export const RequiresScope = (first: Scope, ...others: Scope[]): MethodDecorator & ClassDecorator =>
   applyDecorators(SetMetadata(requiredScopesKey, [first, ...others]), ApiBearerAuth());
 
-/** Opens a route to everybody: health alone. Its path must also be in {@link publicPaths}. */
+/** Opens a route to everybody. Its path must also be in {@link publicPaths}. */
 export const Public = (): MethodDecorator & ClassDecorator => SetMetadata(publicKey, true);
 
 /** The {@link Actor} of the request. */

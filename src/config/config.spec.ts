@@ -23,6 +23,12 @@ const complaintsOf = (environment: Record<string, string>) => {
 describe('Config', () => {
   it('is production unless it is told otherwise', () => expect(Config.read('api', sound).development).toBe(false));
 
+  it('opens the description of the API in development alone, unless it is told otherwise', () => {
+    const isOpen = (env: Record<string, string>) => Config.read('api', { ...sound, ...env }).openDocs;
+    expect([isOpen({}), isOpen({ PARLEY_ENV: 'development' })]).toEqual([false, true]);
+    expect(isOpen({ PARLEY_OPEN_DOCS: 'true' })).toBe(true);
+  });
+
   it('derives both queues from one name', () => {
     expect(Config.read('api', { ...sound, PARLEY_TASK_QUEUE: 'q' }).temporal).toMatchObject({
       callsQueue: 'q-calls',

@@ -60,6 +60,8 @@ export class Config {
   };
   /** Between "not ready" and closing the listener, for a load balancer to notice. */
   readonly stopDelayMs!: number;
+  /** Whether `/docs` and `/openapi.json` need no token. */
+  readonly openDocs!: boolean;
   /** Origin of the Temporal UI that may call /codec from a browser. */
   readonly uiOrigin?: string;
 
@@ -105,9 +107,10 @@ function readAll(process: ProcessName, reader: Reader): Fields {
   const auditRetentionMs = reader.durationMs('PARLEY_AUDIT_RETENTION', 'P400D');
   if (auditRetentionMs < Math.max(retentionMs, 1))
     reader.complain('PARLEY_AUDIT_RETENTION', 'expected at least PARLEY_RETENTION');
+  const development = reader.oneOf('PARLEY_ENV', ['production', 'development'], 'production') === 'development';
   return {
     process,
-    development: reader.oneOf('PARLEY_ENV', ['production', 'development'], 'production') === 'development',
+    development,
     http: {
       host: reader.text('PARLEY_HTTP_HOST', '127.0.0.1'),
       port: process === 'api' ? reader.port('PARLEY_HTTP_PORT', 8080) : reader.port('PARLEY_WORKER_HTTP_PORT', 8081),
@@ -138,6 +141,7 @@ function readAll(process: ProcessName, reader: Reader): Fields {
       graceMs: reader.durationMs('PARLEY_RECONCILE_GRACE', 'PT2M'),
     },
     stopDelayMs: reader.durationMs('PARLEY_STOP_DELAY', 'PT0S'),
+    openDocs: reader.oneOf('PARLEY_OPEN_DOCS', ['true', 'false'], development ? 'true' : 'false') === 'true',
     ...(uiOrigin === undefined ? {} : { uiOrigin }),
   };
 }

@@ -80,7 +80,7 @@ describe('Receipts', () => {
   });
 
   it('publishes the public part only', () => {
-    expect(receipts.publicJwk()).toEqual({ kty: 'OKP', crv: 'Ed25519', x: first.x, kid: 'r1', alg: 'EdDSA', use: 'sig' });
+    expect(receipts.publicKeys()).toEqual([{ kty: 'OKP', crv: 'Ed25519', x: first.x, kid: 'r1', alg: 'EdDSA', use: 'sig' }]);
   });
 
   it('refuses to make a receipt with a claim missing (claims_invalid)', async () => {

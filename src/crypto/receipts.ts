@@ -41,9 +41,19 @@ export class ReceiptFault extends Error {
   }
 }
 
+/** What verifies receipts; safe to publish. */
+export interface PublicReceiptKey {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+  readonly kid: string;
+  readonly alg: 'EdDSA';
+  readonly use: 'sig';
+}
+
 interface VerifyingKey {
   readonly key: CryptoKey | Uint8Array;
-  readonly jwk: JWK;
+  readonly jwk: PublicReceiptKey;
 }
 
 export class Receipts {
@@ -84,11 +94,9 @@ export class Receipts {
     return claims.data;
   }
 
-  /** Of the key that signs; safe to publish. */
-  publicJwk(): JWK {
-    const current = this.verifyingKeys.get(this.kid);
-    if (current === undefined) throw new ReceiptFault('key_unknown', `no receipt key ${this.kid}`);
-    return current.jwk;
+  /** Of the key that signs and of those that have signed before, in the order of the configuration. */
+  publicKeys(): PublicReceiptKey[] {
+    return [...this.verifyingKeys.values()].map(({ jwk }) => jwk);
   }
 
   private async verifiedPayload(jws: string): Promise<Uint8Array> {
@@ -128,12 +136,12 @@ function parseKeys(json: string): ReceiptKey[] {
 }
 
 async function verifyingKeyOf(jwk: ReceiptKey): Promise<VerifyingKey> {
-  const publicPart: JWK = { kty: jwk.kty, crv: jwk.crv, x: jwk.x, kid: jwk.kid, alg: 'EdDSA', use: 'sig' };
+  const publicPart: PublicReceiptKey = { kty: jwk.kty, crv: jwk.crv, x: jwk.x, kid: jwk.kid, alg: 'EdDSA', use: 'sig' };
   return { key: await importKey(publicPart, jwk.kid), jwk: publicPart };
 }
 
-async function importKey(jwk: ReceiptKey | JWK, kid: string): Promise<CryptoKey | Uint8Array> {
-  const usable = { kty: 'OKP', crv: 'Ed25519', x: jwk.x, ...(jwk.d === undefined ? {} : { d: jwk.d }) } as JWK;
+async function importKey(jwk: ReceiptKey | PublicReceiptKey, kid: string): Promise<CryptoKey | Uint8Array> {
+  const usable = { kty: 'OKP', crv: 'Ed25519', x: jwk.x, ...('d' in jwk && { d: jwk.d }) } as JWK;
   return importJWK(usable, 'EdDSA').catch(() => {
     throw new ReceiptFault('key_invalid', `receipt key ${kid} cannot be used`);
   });

@@ -36,7 +36,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** `/openapi.json` for programs and `/docs` for people; both behind the door, like everything but health. */
+/** `/openapi.json` for programs and `/docs` for people; open to everybody where `openDocs` says so, else behind the door. */
 export function serveDescription(app: INestApplication): void {
   let document: OpenAPIObject | undefined;
   SwaggerModule.setup('docs', app, () => (document ??= describeApi(app)), {

@@ -11,3 +11,19 @@ export const ReceiptBody = z
   })
   .meta({ id: 'Receipt' });
 export type ReceiptBody = z.infer<typeof ReceiptBody>;
+
+export const ReceiptKeysBody = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().meta({ description: "As in a receipt's protected header" }),
+        alg: z.literal('EdDSA'),
+        use: z.literal('sig'),
+      }),
+    ),
+  })
+  .meta({ id: 'ReceiptKeys', description: 'JWK set (RFC 7517): the key that signs, and those that have signed before' });
+export type ReceiptKeysBody = z.infer<typeof ReceiptKeysBody>;
