@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { FormField } from '../domain/form.js';
-import { answerTo, curlLine, type OpenConsent } from './demo-call.js';
+import { answerTo, curlLine, fieldLine, type OpenConsent } from './demo-call.js';
 
 const field = (more: Partial<FormField> & { type: FormField['type'] }): FormField =>
   ({ name: more.type, required: true, ...more }) as FormField;
@@ -13,6 +13,16 @@ function aConsent(fields: readonly FormField[], key = 'target'): OpenConsent {
 }
 
 const options = ['a', 'b', 'c'].map((value) => ({ value, title: value }));
+
+describe('fieldLine', () => {
+  it('lists what there is to choose from, and shows what nobody would see', () => {
+    const titled = [{ value: 'a', title: 'A\u202e' }, ...options.slice(1)];
+    expect(fieldLine(field({ type: 'select', options: titled }))).toBe(
+      '"select" (select, required): "a" "A\\u{202e}" | "b" | "c"',
+    );
+    expect(fieldLine(field({ type: 'boolean', required: false }))).toBe('"boolean" (boolean)');
+  });
+});
 
 describe('answerTo', () => {
   it.each<[FormField, unknown]>([

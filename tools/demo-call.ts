@@ -91,6 +91,20 @@ export async function effectsOf(stack: Stack): Promise<number> {
   return ((await (await fetch(new URL('/effects', stack.exampleUrl))).json()) as { effects: number }).effects;
 }
 
+/** One field of a form as it is shown in a terminal, with what there is to choose from. */
+export function fieldLine(field: FormField): string {
+  const line = `${visible(field.name)} (${field.type}${field.required ? ', required' : ''})`;
+  if (!('options' in field)) return line;
+  const choices = field.options.map(({ value, title }) => visible(value) + (title === value ? '' : ` ${visible(title)}`));
+  return `${line}: ${choices.join(' | ')}`;
+}
+
+/** A server's words for a terminal: control, bidirectional and invisible characters show as what they are. */
+export function visible(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null';
+  return text.replaceAll(/\p{C}/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
+}
+
 /** The line that answers a consent from another terminal. */
 export function curlLine(stack: Stack, asked: OpenConsent): string {
   return [

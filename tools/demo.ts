@@ -14,9 +14,11 @@ import {
   curlLine,
   effectsOf,
   endOf,
+  fieldLine,
   giveAnswer,
   openConsents,
   startCall,
+  visible,
   type EndedCall,
   type OpenConsent,
 } from './demo-call.js';
@@ -68,16 +70,10 @@ function show(stack: Stack, consent: OpenConsent): void {
   console.log(`\n  ${title} asks before it goes on with ${consent.call.name} ${visible(consent.call.arguments)}:`);
   for (const [key, { message, fields }] of Object.entries(consent.inputs)) {
     console.log(`    ${visible(key)}: ${visible(message)}`);
-    for (const field of fields) console.log(`      ${visible(field.name)} (${field.type}${field.required ? ', required' : ''})`);
+    for (const field of fields) console.log(`      ${fieldLine(field)}`);
   }
   console.log(`\n  Answer it from another terminal, in this folder:\n\n    ${curlLine(stack, consent)}\n`);
   void announceEnd(stack, consent.invocation);
-}
-
-/** A server's words for a terminal: control, bidirectional and invisible characters show as what they are. */
-function visible(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'null';
-  return text.replaceAll(/\p{C}/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`);
 }
 
 async function announceEnd(stack: Stack, invocation: string): Promise<void> {
@@ -93,7 +89,7 @@ async function scripted(wish: LauncherOptions): Promise<number> {
   const since = (mark: number): number => Math.round(performance.now() - mark);
   let stack: Stack | undefined;
   try {
-    stack = await startStack({ ...wish, log: say, stateDir, ports: anyPorts, space: `demo-${randomUUID()}` });
+    stack = await startStack({ ...wish, log: say, stateDir, isKept: false, ports: anyPorts, space: `demo-${randomUUID()}` });
     const start = since(startedAt);
     const askedAt = performance.now();
     const invocation = await startCall(stack, randomUUID());

@@ -24,6 +24,8 @@ export interface StackOptions {
   readonly redis?: string | undefined;
   /** A registry of one's own; default: one that holds the example server. */
   readonly servers?: string | undefined;
+  /** False where the state folder is removed at the end, and its logs with it. */
+  readonly isKept?: boolean;
   /** Task queue and key prefix of a run that shares nothing with others on the same Temporal and Redis. */
   readonly space?: string;
 }
@@ -64,7 +66,7 @@ async function startAll(options: StackOptions, undo: (() => Promise<unknown>)[])
   const keep = async (name: PortName, starting: Promise<Running>): Promise<Running> => {
     const running = await starting;
     undo.push(() => running.stop());
-    log(`${name}: ${running.url} (pid ${running.pid}, log ${running.logFile})`);
+    log(`${name}: ${running.url} (pid ${running.pid}${options.isKept === false ? '' : `, log ${running.logFile}`})`);
     return running;
   };
   const logFile = (name: string): { logFile: string } => ({ logFile: join(logDir, `${name}.log`) });
