@@ -168,7 +168,7 @@ export class LegPlanner {
 
   private async describe(input: LegInput, way: Way) {
     const { call, leg } = input;
-    // They are not described by the list of tools: what is cached will do.
+    // Prompts and resources are not described by the list of tools: what is cached will do.
     if (call.method !== 'tools/call') return { discover: (await way.describe(maxToolCacheMaxAgeMs)).discover };
     // Leg 1 may trust a list of some age; every retry asks again, for a person has thought meanwhile (design §4).
     const { toolCacheMaxAgeMs = maxToolCacheMaxAgeMs } = call.policy;

@@ -3,9 +3,15 @@
  * is sent. What changes after the answer is found before the next leg.
  */
 
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
+import { KeyRingCodec } from '../src/crypto/codec.js';
+import { dataConverterFor } from '../src/crypto/data-converter.js';
+import { KeyRing } from '../src/crypto/key-ring.js';
 import { connectRedis } from '../src/store/redis.js';
 import { accept, answer, asked, auditOf, invocation, outcome, post, start } from './harness/conversation.js';
 import { silentLog } from './harness/fresh-store.js';
@@ -165,6 +171,20 @@ describe('while a deployment is under way', () => {
   }, 60_000);
 });
 
+it('the workflow replays a history in which it was told so and ended', async () => {
+  const { id } = parked.get('policy')!;
+  await outcome(parley, id);
+  const keys = await readFile(parley.env['PARLEY_CODEC_KEYS_FILE'] ?? '', 'utf8');
+  const bundle = { codePath: resolve(import.meta.dirname, '../dist/workflow-bundle.js') };
+  const dataConverter = dataConverterFor(new KeyRingCodec(KeyRing.parse(keys.trim())));
+  const history = await until(async () => {
+    const events = await historyOf(id);
+    return events.events?.at(-1)?.workflowExecutionCompletedEventAttributes ? events : undefined;
+  });
+  expect(signalsIn(history)).toBe(1);
+  await Worker.runReplayHistory({ workflowBundle: bundle, dataConverter }, history, workflowId('t1', id as InvocationId));
+});
+
 it('a call is started only for a tenant that may use the server [P1]', async () => {
   expect((await post(parley, { server: 'tenant', tool: 'asks' })).body).toMatchObject({ code: 'server_unknown' });
   const theirs = await post(parley, { server: 'tenant', tool: 'asks', as: { tenant: 't2' }, waitSeconds: 20 });
@@ -175,9 +195,19 @@ it('a call is started only for a tenant that may use the server [P1]', async () 
 async function signals(id: string): Promise<number> {
   // Long enough for one that is on its way.
   await sleep(500);
+  return signalsIn(await historyOf(id));
+}
+
+type History = Awaited<ReturnType<typeof historyOf>>;
+
+async function historyOf(id: string) {
   const temporal = await temporalClient();
-  const { events } = await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).fetchHistory();
+  const history = await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).fetchHistory();
   await temporal.connection.close();
+  return history;
+}
+
+function signalsIn({ events }: History): number {
   const names = events?.map(({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName) ?? [];
   return names.filter((name) => name === 'refresh').length;
 }

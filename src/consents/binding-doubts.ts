@@ -34,13 +34,15 @@ export class BindingDoubts {
     return bound && lostPart(bound, this.registry.get(server));
   }
 
-  /** Never throws: a call that could not be told is told with the next answer, and finds out before its next leg in any case. */
+  /** Never throws: a call that could not be told is told with the next answer. */
   async tell({ tenant, invocation }: ConsentRecord): Promise<void> {
+    const key = this.keys.bindingDoubt(tenant, invocation);
     const expiration = { type: 'PX', value: pauseMs } as const;
     try {
-      const isNew = await this.redis.set(this.keys.bindingDoubt(tenant, invocation), '', { condition: 'NX', expiration });
-      if (isNew !== null) await this.workflows.refresh(tenant, invocation);
+      const isNew = (await this.redis.set(key, '', { condition: 'NX', expiration })) !== null;
+      if (isNew) await this.workflows.refresh(tenant, invocation);
     } catch (error) {
+      await this.redis.del(key).catch(() => undefined);
       this.log.warn(
         { event: 'binding_doubt_not_told', invocation, err: error },
         'a call that may have lost its binding could not be told',

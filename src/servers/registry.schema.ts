@@ -23,8 +23,8 @@ const serverUrl = z.string({ error: 'expected a URL' }).superRefine((text, conte
 /** Of every list; compared one by one, before every leg. */
 const maxIds = 1000;
 
-/** A list of nobody would read like one of everybody: who wants neither leaves it out, or holds the server. */
 const idsExpected = { error: `expected a list of 1 to ${maxIds} ids, as they stand in tokens` };
+/** One of nobody would read like one of everybody: who means everybody leaves the list out. */
 const ids = z
   .array(z.string(idsExpected).refine(isPrincipal, idsExpected), idsExpected)
   .min(1, idsExpected)
