@@ -16,6 +16,7 @@ import type {
   CloseInvocation,
   CloseRound,
   LegInput,
+  Opened,
   OpenRound,
   RecordRefusals,
   Refreshed,
@@ -45,19 +46,26 @@ export class CallSteps implements CallActivities {
     return { is: 'settled', report: reportOf(row) };
   }
 
-  async openRound(input: OpenRound): Promise<void> {
+  async openRound(input: OpenRound): Promise<Opened> {
     const { call, opened, consent, leg, round } = input;
     const { viewDigest, stateDigest } = opened;
-    await this.audit.append(call.tenant, {
+    const next = { tenant: call.tenant, invocation: call.invocation, leg: leg + 1 };
+    const entry = {
       ...aboutCall(call),
-      type: 'round_received',
+      type: 'round_received' as const,
       leg,
       round,
       consent,
       ...(viewDigest !== undefined && { viewDigest }),
       ...(stateDigest !== undefined && { stateDigest }),
-    });
+    };
+    const [mayAsk] = await Promise.all([
+      this.ledger.mayAsk(next, consent, input.sequence),
+      this.audit.append(call.tenant, entry),
+    ]);
+    if (!mayAsk) return { nextLeg: 'begun' };
     await this.showRound(input);
+    return {};
   }
 
   async refreshRound(input: OpenRound): Promise<Refreshed> {

@@ -17,7 +17,7 @@ export interface LegInput {
   readonly try: number;
   /** Bound by the first leg that the server took, and compared on every later one. */
   readonly toolDigest?: string;
-  /** This leg is known to have been begun, whatever the ledger says: a row that is not there was lost. */
+  /** This leg is known to have been begun, so it is never sent; and whatever the ledger says: a row that is not there was lost. */
   readonly wasBegun?: true;
   /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
   readonly ledgerClock?: number;
@@ -76,6 +76,11 @@ export interface OpenRound extends Step {
   readonly earlier?: Answer;
 }
 
+export interface Opened {
+  /** The leg that follows may have been sent, with an answer of a run that was cut off: nobody is asked. */
+  readonly nextLeg?: 'begun';
+}
+
 export interface Refreshed {
   readonly ledger: 'kept' | 'lost';
   /** Of the rest of the binding, by this worker's registry; absent when all of it holds. Then the round is not shown. */
@@ -114,7 +119,8 @@ export interface RecordRefusals {
 export interface CallActivities {
   /** Settles a leg whose activity failed: revokes it if it was never begun, else reads how it ended. */
   resolveLeg(input: LegInput): Promise<Resolution>;
-  openRound(input: OpenRound): Promise<void>;
+  /** Recorded histories return nothing. */
+  openRound(input: OpenRound): Promise<Opened | undefined>;
   closeRound(input: CloseRound): Promise<void>;
   /**
    * Shows an open round again, which the store may have lost. Where the store has lost the ledger as well, or the call's binding is lost, it cannot

@@ -46,7 +46,7 @@ export class SendLeg {
       server: input.call.server,
       position: position(input),
       ttlMs: input.call.policy.callDeadlineMs + this.retentionMs,
-      ...(input.answer !== undefined && { answerId: input.answer.answerId }),
+      ...(input.answer !== undefined && { answerId: input.answer.answerId, consent: input.answer.consent }),
     });
     switch (begun.is) {
       case 'begun':
@@ -58,6 +58,7 @@ export class SendLeg {
       case 'previous_leg_missing':
         return ledgerLost;
       case 'answer_used':
+      case 'asked_again':
         return { outcome: { is: 'binding_lost', part: 'answer_already_used' } };
       case 'held':
         return this.unsent(input, { is: 'blocked', by: begun.by });

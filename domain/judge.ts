@@ -116,6 +116,12 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
   return outcome satisfies never;
 }
 
+/** How a leg that did nothing goes again: as a new one, or under its own number. */
+export function againOf(step: Step): 'repeat' | 'try_again' | undefined {
+  if (step.is === 'wait') return step.next;
+  return step.is === 'repeat' || step.is === 'try_again' ? step.is : undefined;
+}
+
 function ask(policy: Policy, progress: Progress, round: OpenableRound): Step {
   if (progress.cancels >= policy.maxCancels) return capped('cancel_cap');
   if (progress.asked >= policy.maxRounds) return capped('round_cap');

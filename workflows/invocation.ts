@@ -7,7 +7,7 @@ import { CancellationScope, continueAsNew, patched, uuid4, workflowInfo } from '
 import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
-import { judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
+import { againOf, judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
 import { watchConnection } from './connection.js';
 import { carriable, type Carried, type Leg } from './carried.js';
 import { Inbox } from './inbox.js';
@@ -82,6 +82,13 @@ class Conversation {
 
   /** Does what has to come before the next leg. */
   private async take(step: Exclude<Step, { is: 'over' }>): Promise<Reply> {
+    const { leg, round, wasBegun } = this.leg;
+    const again = againOf(step);
+    if (wasBegun && round !== undefined && again !== undefined) {
+      // It is to take its answer along once more, which this run does not have: the person is asked anew.
+      this.leg = { ...this.leg, leg: again === 'repeat' ? leg : leg - 1 };
+      return this.ask(round);
+    }
     switch (step.is) {
       case 'ask':
         this.count(anew);
@@ -144,7 +151,8 @@ class Conversation {
     const shown = { opened, consent, openedAt, deadlineAt, ...(earlier !== undefined && { earlier }) };
     this.inbox.expect({ consent, tenant, subject, viewDigest, deadlineAt });
     showStatus('awaiting_input', deadlineAt);
-    await openRound({ ...this.step(), ...shown });
+    const { nextLeg } = (await openRound({ ...this.step(), ...shown })) ?? {};
+    if (nextLeg === 'begun') return this.follow(opened);
 
     for (;;) {
       const heard = await this.inbox.news(deadlineAt - Date.now());
@@ -166,6 +174,14 @@ class Conversation {
         return this.over({ outcome: 'expired', reason }, { id: consent, status: 'expired' });
       }
     }
+  }
+
+  /** This run began again from an earlier point: what the run before has sent is not asked again, and not sent again. */
+  private follow(round: OpenableRound): Reply {
+    this.inbox.settle('withdrawn');
+    this.count({ asked: this.progress.asked + 1, pollsInARow: 0 });
+    showStatus('sending');
+    return { is: 'next', leg: { ...this.newLeg({ round }), wasBegun: true } };
   }
 
   private async resume(round: OpenableRound, consent: ConsentId, answer: Answer): Promise<Reply> {

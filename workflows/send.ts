@@ -18,9 +18,13 @@ import { outcomeOfUntaken, queueBudgetMs } from './connection.js';
 import type { Inbox } from './inbox.js';
 import { legProxy, resolveLeg } from './proxies.js';
 
+const followEveryMs = 10_000;
+
 /** @param callDeadlineAt how long the leg may wait for a worker */
 export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
   const { call, connection } = input;
+  // Sent by a run that was cut off: its activity reports to nobody, and may be back at any time.
+  if (input.wasBegun) return resolve(input, followEveryMs);
   const budgetMs = queueBudgetMs(connection, callDeadlineAt - Date.now());
   const { sendLeg } = legProxy(connection?.queue ?? legsQueue(), call.policy.legDeadlineMs, budgetMs);
   // A cancelled call takes back a leg that no worker has begun; one on the wire is left to finish, so that its outcome is known.
@@ -38,11 +42,12 @@ export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number
   }
 }
 
-async function resolve(input: LegInput): Promise<LegReport> {
+/** @param everyMs how long it is not looked at, at most; default: until its time is over */
+async function resolve(input: LegInput, everyMs = Infinity): Promise<LegReport> {
   for (;;) {
     const resolution = await resolveLeg(input);
     if (resolution.is === 'settled') return resolution.report;
-    await sleep(resolution.waitMs, { summary: 'the leg may still come back' });
+    await sleep(Math.min(resolution.waitMs, everyMs), { summary: 'the leg may still come back' });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The ledger's atomic steps. One hash per invocation; leg n owns the fields `n.state`, `n.try`, `n.token`, `n.begunAt`, `n.is` and
- * `n.report`, an answer that was used owns `answer:<id>`. Reports are text to Lua, so that no number is rounded on the way.
+ * `n.report`, and `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`. Reports are text to Lua, so that no number is rounded on the way.
  */
 
 import { Script } from '../store/script.js';
@@ -41,11 +41,11 @@ end
 `;
 
 /**
- * KEYS epoch, clock, ledger, holds…. ARGV leg, previous leg ('' for the first), try, token, answer id ('' for none), ttl, epoch, mark,
- * fresh epoch. Replies with the clock, which this begin has moved on; while there is a hold with its place among them.
+ * KEYS epoch, clock, ledger, holds…. ARGV leg, previous leg ('' for the first), try, token, answer id and consent ('' for none), ttl,
+ * epoch, mark, fresh epoch. Replies with the clock, which this begin has moved on; while there is a hold with its place among them.
  */
 export const beginScript = new Script(`${helpers}
-local leg, previous, try, token, answer, ttl, epoch, mark, fresh = unpack(ARGV)
+local leg, previous, try, token, answer, consent, ttl, epoch, mark, fresh = unpack(ARGV)
 if is_lost(KEYS[1], KEYS[2], epoch, mark, fresh) then return {'epoch_lost'} end
 local key = KEYS[3]
 if previous ~= '' then
@@ -54,6 +54,7 @@ if previous ~= '' then
 end
 local found = row(key, leg)
 if found[1] and not (tonumber(found[2]) < tonumber(try) and never_ran(found)) then return {'taken', unpack(told(found))} end
+if consent ~= '' and consent ~= (redis.call('HGET', key, leg..'.asked') or consent) then return {'asked_again'} end
 for i = 4, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then return {'held', tostring(i - 4)} end
 end
@@ -66,6 +67,21 @@ redis.call('HDEL', key, leg..'.report', leg..'.is')
 redis.call('HSET', key, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
 live_for(key, ttl)
 return {'begun', tostring(redis.call('INCR', KEYS[2]))}
+`);
+
+/**
+ * KEYS ledger. ARGV leg, consent, sequence. Whether a person may be asked for what this leg is to take along: not when it may have been sent.
+ * From then on an answer to an earlier question is not sent any more.
+ */
+export const askScript = new Script(`${helpers}
+local leg, consent, sequence = unpack(ARGV)
+local found = row(KEYS[1], leg)
+if found[1] and not never_ran(found) then return 0 end
+local is_newer = tonumber(redis.call('HGET', KEYS[1], leg..'.askedIn') or '0') < tonumber(sequence)
+if is_newer and redis.call('EXISTS', KEYS[1]) == 1 then
+  redis.call('HSET', KEYS[1], leg..'.asked', consent, leg..'.askedIn', sequence)
+end
+return 1
 `);
 
 /** KEYS ledger, blob. ARGV leg, try, token, outcome kind, report, blob ('' for none). A repeat of the same finish is no fault. */

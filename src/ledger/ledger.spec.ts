@@ -267,6 +267,46 @@ describe('Ledger.begin', () => {
     });
   });
 
+  describe('after a person was asked again', () => {
+    const mayAsk = (consent: string, sequence: number) => ledger.mayAsk(ref(2), consent, sequence);
+    const answering = (consent: string, tried = 1) => aBegin({ leg: 2, try: tried, answerId: `to ${consent}`, consent });
+
+    it('sends the answer to the latest question alone (asked_again)', async () => {
+      await ended(asked);
+      expect([await mayAsk('c1', 1), await mayAsk('c2', 2)]).toEqual([true, true]);
+      expect(await ledger.begin(answering('c1'))).toEqual({ is: 'asked_again' });
+      expect(await ledger.begin(answering('c2'))).toMatchObject({ is: 'begun' });
+    });
+
+    it('takes no question back for a step that comes too late', async () => {
+      await ended(asked);
+      await mayAsk('c2', 2);
+      expect(await mayAsk('c1', 1)).toBe(true);
+      expect(await ledger.begin(answering('c2'))).toMatchObject({ is: 'begun' });
+    });
+
+    it.each([
+      ['begun', undefined, false],
+      ['done', asked, false],
+      ['done, and nobody knows how', unknown, false],
+      ['never sent', neverSent, true],
+    ])('a leg that is %s lets it be asked: %#', async (_, report, may) => {
+      await ended(asked);
+      if (report === undefined) await ledger.begin(answering('c1'));
+      else await ended(report, answering('c1'));
+      expect(await mayAsk('c2', 2)).toBe(may);
+      expect((await ledger.begin(answering('c2', 2))).is).toBe(may ? 'begun' : 'taken');
+    });
+
+    it('lets it be asked for a leg that is revoked, and writes nothing for a call that it does not know', async () => {
+      expect(await mayAsk('c1', 1)).toBe(true);
+      expect(await store.redis.exists(store.keys.ledger('t1', invocation))).toBe(0);
+      await ended(asked);
+      await ledger.resolve(ref(2), position);
+      expect(await mayAsk('c2', 2)).toBe(true);
+    });
+  });
+
   it('stays begun when the reply was lost: the row holds the token, and nobody else may send', async () => {
     const gate = await new TcpGate(new URL(inject('redisUrl'))).open();
     const behind = await connectRedis(gate.url, silentLog);

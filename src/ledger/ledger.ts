@@ -9,7 +9,7 @@ import type { WaitReason } from '../../domain/outcome.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import type { ReplicaWait } from './replica-wait.js';
-import { beginScript, claimStateScript, finishScript, resolveScript } from './ledger.lua.js';
+import { askScript, beginScript, claimStateScript, finishScript, resolveScript } from './ledger.lua.js';
 
 /** One attempt at one leg. `leg` and `try` count from 1; the key is (tenant, invocation, leg), never a run or activity id. */
 export interface LegRef {
@@ -47,6 +47,8 @@ export interface Begin extends LegRef {
   readonly position: Position;
   /** The answer this leg carries; used up in the same step. */
   readonly answerId?: string;
+  /** What that answers. */
+  readonly consent?: string;
   /** How long the invocation's rows are kept, at least: longer than the call's deadline plus Temporal's retention. */
   readonly ttlMs: number;
 }
@@ -58,6 +60,8 @@ export type BeginVerdict =
   | { readonly is: 'epoch_lost' }
   | { readonly is: 'previous_leg_missing' }
   | { readonly is: 'answer_used' }
+  /** The person was asked once more, in a run that took over: this answer is of the one that was cut off. */
+  | { readonly is: 'asked_again' }
   /** Nothing was written. */
   | { readonly is: 'held'; readonly by: WaitReason };
 
@@ -124,6 +128,7 @@ export class Ledger {
         String(begin.try),
         begin.token,
         begin.answerId ?? '',
+        begin.consent ?? '',
         String(begin.ttlMs),
         ...this.lifeOf(begin.position),
       ],
@@ -135,6 +140,17 @@ export class Ledger {
     const clock = Number(rest[0]);
     this.saw({ epoch: begin.position.epoch, clock });
     return { is, clock };
+  }
+
+  /**
+   * Whether a person may be asked what this leg is to take along: not when it may have been sent, with an answer of a run that was cut off
+   * (`workflow reset`). Where they may, what an earlier question was answered is not sent any more.
+   *
+   * @param sequence of the step that asks; an older one takes nothing back
+   */
+  async mayAsk({ tenant, invocation, leg }: Omit<LegRef, 'try'>, consent: string, sequence: number): Promise<boolean> {
+    const args = [String(leg), consent, String(sequence)];
+    return (await askScript.run(this.redis, [this.keys.ledger(tenant, invocation)], args)) === 1;
   }
 
   /**

@@ -1,0 +1,109 @@
+/**
+ * `temporal workflow reset` to the first task: the call lives its life again, while the ledger knows how far it had come. What was answered and
+ * sent is neither sent nor asked again (promises 1 and 3).
+ */
+
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { workflowId, type InvocationId } from '../domain/ids.js';
+import { accept, asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
+import { startParley, until, type Parley } from './harness/parley.js';
+import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { temporalClient } from './harness/temporal.js';
+
+let parley: Parley;
+let scripted: ScriptedServer;
+let temporal: Client;
+const release: (() => void)[] = [];
+
+beforeAll(async () => {
+  temporal = await temporalClient();
+  scripted = await scriptedServer([tool('held'), tool('twice'), tool('locked')], (call, reply) => {
+    const { name } = call.params as { name: string };
+    const leg = Number(call.id.split('.')[1]);
+    if (leg > 1 && name === 'held') return void release.push(() => reply.result(done));
+    if (leg === 2 && name === 'locked') return void release.push(() => void reply.raw.writeHead(401).end());
+    if (leg > (name === 'twice' ? 2 : 1)) return reply.result(done);
+    return reply.result({ resultType: 'input_required', inputRequests: asking(`go ${leg}`, { ok: { type: 'boolean' } }) });
+  });
+  parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url }] });
+});
+beforeEach(() => void release.splice(0));
+afterAll(async () => {
+  await parley?.stop();
+  await scripted?.close();
+  await temporal?.connection.close();
+});
+
+const sent = (id: string) => scripted.calls.filter((call) => call.id.startsWith(id)).map((call) => call.id.slice(id.length + 1));
+const agreed = { ok: true };
+const begin = async (name: string) => start(parley, { server: 'scripted', tool: name });
+
+/** @returns when the new run has come to what `isThere` looks for */
+async function resetToFirstTask(id: string): Promise<void> {
+  const execution = { workflowId: workflowId('t1', id as InvocationId) };
+  const { events } = await temporal.workflow.getHandle(execution.workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await temporal.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: execution,
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first!.eventId!,
+  });
+}
+
+/** Which questions of this call are on the audit record as answered. */
+const answersOf = async (id: string) =>
+  (await auditOf(parley, id)).filter(({ type }) => type === 'answer_accepted').map(({ round }) => round);
+/** How often the server's questions were received, in whatever run. */
+const receivedBy = async (id: string, round: number) =>
+  (await auditOf(parley, id)).filter((each) => each.type === 'round_received' && each.round === round).length;
+const openFor = async (id: string) =>
+  (await parley.api('/v1/consents')).body.items.filter((each: any) => each.invocation === id).map((each: any) => each.round);
+
+describe('a call that is reset to its first task', () => {
+  it('while its retry is on the wire: nobody is asked again, and the reply counts [P1] [P3]', async () => {
+    const id = await begin('held');
+    await accept(parley, await asked(parley, id), { 'go 1': agreed });
+    await until(() => sent(id).length === 2);
+    await resetToFirstTask(id);
+    await until(async () => (await receivedBy(id, 1)) === 2);
+    expect(await openFor(id)).toEqual([]);
+    for (const reply of release.splice(0)) reply();
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 2, round: 1 });
+    expect(sent(id)).toEqual(['1', '2']);
+    expect(await answersOf(id)).toEqual([1]);
+  }, 90_000);
+
+  it('while the second question waits: that one alone is asked again [P1] [P3]', async () => {
+    const id = await begin('twice');
+    await accept(parley, await asked(parley, id), { 'go 1': agreed });
+    const before = await asked(parley, id, 2);
+    await resetToFirstTask(id);
+    const after = await until(async () => {
+      const { consent } = await invocation(parley, id);
+      return consent !== null && consent !== before.id && (await asked(parley, id, 2));
+    }, 60_000);
+    expect(await openFor(id)).toEqual([2]);
+    expect((await parley.api(`/v1/consents/${before.id}`)).body.status).toBe('withdrawn');
+    await accept(parley, after, { 'go 2': agreed });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 3, round: 2 });
+    expect(sent(id)).toEqual(['1', '2', '3']);
+    expect(await answersOf(id)).toEqual([1, 2]);
+  }, 90_000);
+
+  it('and whose retry the server then turns away: the person is asked anew, for a leg of its own [P1] [P3]', async () => {
+    const id = await begin('locked');
+    await accept(parley, await asked(parley, id), { 'go 1': agreed });
+    await until(() => sent(id).length === 2);
+    await resetToFirstTask(id);
+    await until(async () => (await receivedBy(id, 1)) === 2);
+    for (const reply of release.splice(0)) reply();
+    await accept(parley, await asked(parley, id, 1, 60_000), { 'go 1': agreed });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 3 });
+    expect(sent(id)).toEqual(['1', '2', '3']);
+    expect(scripted.calls.at(-1)?.params).toHaveProperty('inputResponses');
+  }, 90_000);
+});
