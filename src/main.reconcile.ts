@@ -16,21 +16,23 @@ import { TemporalModule } from './temporal/temporal.module.js';
 @Module({})
 class HandModule {}
 
-const usage = 'usage: npm run -s reconcile -- [--json]';
+const usage = 'usage: npm run -s reconcile -- [--json] [--acknowledge TENANT/INVOCATION]…';
 
 async function main(): Promise<number> {
   if (process.argv.includes('--help')) {
     process.stdout.write(`${usage}\n`);
     return 0;
   }
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    options: { json: { type: 'boolean', default: false }, acknowledge: { type: 'string', multiple: true, default: [] } },
+  });
   const config = Config.read('worker');
   // Standard output is for the report alone.
   const log = openLog({ process: config.process, logLevel: 'silent' });
   const imports = [CoreModule.with(config, log), TemporalModule, ReconcileModule];
   const app = await NestFactory.createApplicationContext({ module: HandModule, imports }, { logger: false, abortOnError: false });
   try {
-    const report = await app.get(Reconciler).run();
+    const report = await app.get(Reconciler).run(undefined, new Set(values.acknowledge));
     process.stdout.write(`${values.json ? JSON.stringify(report) : textOf(report)}\n`);
     return report.left.length === 0 ? 0 : 1;
   } finally {

@@ -23,6 +23,7 @@ export const auditTypes = [
   'tenant_held',
   'tenant_released',
   'reconciled',
+  'leg_settled_late',
 ] as const;
 export type AuditType = (typeof auditTypes)[number];
 

@@ -1,6 +1,7 @@
 /**
  * The ledger's atomic steps. One hash per invocation; leg n owns the fields `n.state`, `n.try`, `n.token`, `n.begunAt`, `n.is` and
- * `n.report`, and `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`. Reports are text to Lua, so that no number is rounded on the way.
+ * `n.report`, and `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`, and `ended`
+ * says what the call was closed as, for whoever finds the row when nothing else is left of it. Reports are text to Lua, so that no number is rounded on the way.
  */
 
 import { Script } from '../store/script.js';
@@ -63,7 +64,7 @@ if answer ~= '' then
   if used and used ~= leg and not did_nothing(row(key, used)) then return {'answer_used'} end
   redis.call('HSET', key, 'answer:'..answer, leg)
 end
-redis.call('HDEL', key, leg..'.report', leg..'.is')
+redis.call('HDEL', key, leg..'.report', leg..'.is', 'ended')
 redis.call('HSET', key, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
 live_for(key, ttl)
 return {'begun', tostring(redis.call('INCR', KEYS[2]))}
@@ -119,6 +120,40 @@ if is_new then
   found = row(key, leg)
 end
 return told(found)
+`);
+
+/**
+ * KEYS ledgers. ARGV age in ms. Replies with position, leg, state, age in ms and outcome kind of legs that nothing has accounted for: begun
+ * so long ago, of a call that was not closed since; or done, of one that was closed without anybody knowing how they ended.
+ */
+export const unaccountedScript = new Script(`${helpers}
+local found, now = {}, tonumber(now_ms())
+local function add(i, leg, r)
+  local age = now - tonumber(r[4])
+  if r[1] == 'done' or age >= tonumber(ARGV[1]) then
+    for _, value in ipairs({i, leg, r[1], age, r[6] or ''}) do table.insert(found, tostring(value)) end
+  end
+end
+for i, key in ipairs(KEYS) do
+  local ended = redis.call('HGET', key, 'ended')
+  local leg, r = 1, nil
+  local nxt = redis.call('HGET', key, '1.state')
+  while nxt do
+    if nxt ~= 'revoked' then r = { leg, nxt } end
+    leg = leg + 1
+    nxt = redis.call('HGET', key, leg..'.state')
+  end
+  local is_begun = r and r[2] == 'begun' and not ended
+  local is_late = r and r[2] == 'done' and ended == 'indeterminate' and redis.call('HGET', key, r[1]..'.is') ~= 'unknown'
+  if is_begun or is_late then add(i, r[1], row(key, r[1])) end
+end
+return found
+`);
+
+/** KEYS ledger. ARGV what its call has ended as. */
+export const endScript = new Script(`
+if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+return redis.call('HSET', KEYS[1], 'ended', ARGV[1])
 `);
 
 /** KEYS claims: of one state under every key of the ring, the current one first. ARGV owner, ttl. */

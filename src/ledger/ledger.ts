@@ -6,10 +6,18 @@
 import { randomUUID } from 'node:crypto';
 import type { LegReport, Sealed } from '../../domain/call.js';
 import type { WaitReason } from '../../domain/outcome.js';
-import type { Keys } from '../store/keys.js';
+import { patternOf, type Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import type { ReplicaWait } from './replica-wait.js';
-import { askScript, beginScript, claimStateScript, finishScript, resolveScript } from './ledger.lua.js';
+import {
+  askScript,
+  beginScript,
+  endScript,
+  unaccountedScript,
+  claimStateScript,
+  finishScript,
+  resolveScript,
+} from './ledger.lua.js';
 
 /** One attempt at one leg. `leg` and `try` count from 1; the key is (tenant, invocation, leg), never a run or activity id. */
 export interface LegRef {
@@ -65,6 +73,16 @@ export type BeginVerdict =
   /** Nothing was written. */
   | { readonly is: 'held'; readonly by: WaitReason };
 
+/** A leg of which nothing else may be left. */
+export interface UnaccountedLeg {
+  readonly tenant: string;
+  readonly invocation: string;
+  readonly leg: number;
+  readonly ageMs: number;
+  /** Kind of its outcome, where it was written down after all: its call was closed without it. */
+  readonly came?: string;
+}
+
 export type LedgerFaultCode = 'not_begun' | 'row_malformed';
 
 export class LedgerFault extends Error {
@@ -73,6 +91,9 @@ export class LedgerFault extends Error {
     this.name = 'LedgerFault';
   }
 }
+
+/** Keys looked at in one step: a fraction of a millisecond of the store's time. */
+const scanCount = 500;
 
 /** A revoked row must outlive any activity that may still try to begin: beyond the longest call that a policy allows, 365 days. */
 const revokedTtlMs = 400 * 24 * 60 * 60_000;
@@ -211,6 +232,32 @@ export class Ledger {
     const owner = JSON.stringify([tenant, subject]);
     const claims = fingerprints.map((each) => this.keys.stateClaim(each));
     return (await claimStateScript.run(this.redis, claims, [owner, String(ttlMs)])) === 1;
+  }
+
+  /**
+   * Looks through all calls, in steps, for legs that were begun so long ago and of which no call was told, and for those that came back
+   * after their call was closed as indeterminate. A call may come twice.
+   */
+  async *unaccounted(minAgeMs: number): AsyncGenerator<{ readonly calls: number; readonly legs: readonly UnaccountedLeg[] }> {
+    const MATCH = patternOf(this.keys.ledger('', ''));
+    for await (const names of this.redis.scanIterator({ MATCH, COUNT: scanCount })) {
+      if (names.length === 0) continue;
+      const told = (await unaccountedScript.run(this.redis, names, [String(minAgeMs)])) as string[];
+      yield { calls: names.length, legs: this.legsFrom(names, told) };
+    }
+  }
+
+  private legsFrom(names: readonly string[], told: readonly string[]): UnaccountedLeg[] {
+    return Array.from({ length: told.length / 5 }, (_, n) => {
+      const [position, leg, state, ageMs, is = ''] = told.slice(5 * n, 5 * n + 5);
+      const owner = this.keys.ownerOfLedger(names[Number(position) - 1] ?? '');
+      return { ...owner, leg: Number(leg), ageMs: Number(ageMs), ...(state === 'done' && { came: is }) };
+    });
+  }
+
+  /** Nobody need look at this call's legs any more. */
+  async end(tenant: string, invocation: string, as: string): Promise<void> {
+    await endScript.run(this.redis, [this.keys.ledger(tenant, invocation)], [as]);
   }
 
   private keysOf({ tenant, invocation }: LegRef): string[] {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Home } from './home.js';
+import { Legs } from './legs.js';
 import { Looking } from './looking.js';
 import { Reconciler } from './reconciler.js';
 import { Repairs } from './repairs.js';
@@ -9,7 +10,7 @@ import { Workflows } from './workflows.js';
 
 /** Needs the core, and a `Client` of Temporal. */
 @Module({
-  providers: [Home, Looking, Reconciler, ReconcileSchedule, Repairs, Suspicions, Workflows],
+  providers: [Home, Legs, Looking, Reconciler, ReconcileSchedule, Repairs, Suspicions, Workflows],
   exports: [Reconciler, ReconcileSchedule, Repairs],
 })
 export class ReconcileModule {}

@@ -8,10 +8,12 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { describeFault, Log } from '../log/log.js';
 import { isInvocationId } from '../../domain/ids.js';
-import { partsOf } from '../records/open-names.js';
+import type { UnaccountedLeg } from '../ledger/ledger.js';
+import { openName, partsOf } from '../records/open-names.js';
 import { isStoreOutage } from '../store/outage.js';
 import { type Act, decide, type SuspicionCode } from './decide.js';
 import { Home } from './home.js';
+import { Legs } from './legs.js';
 import { Looking } from './looking.js';
 import { nudging } from './nudging.js';
 import { Repairs } from './repairs.js';
@@ -25,7 +27,7 @@ const atOnce = 20;
 
 /** What one run has gathered so far. */
 interface Run {
-  readonly seen: { records: number; consents: number; workflows: number };
+  readonly seen: { records: number; consents: number; workflows: number; ledgers: number };
   readonly repaired: Finding[];
   readonly left: Finding[];
   readonly before: ReadonlyMap<string, Suspicion>;
@@ -40,6 +42,7 @@ interface Run {
 export class Reconciler {
   constructor(
     private readonly looking: Looking,
+    private readonly legs: Legs,
     private readonly workflows: Workflows,
     private readonly repairs: Repairs,
     private readonly suspicions: Suspicions,
@@ -48,16 +51,20 @@ export class Reconciler {
     private readonly log: Log,
   ) {}
 
-  /** Never throws: what stands in its way is left, and in the report. */
-  async run(stop: AbortSignal = new AbortController().signal): Promise<Report> {
+  /**
+   * Never throws: what stands in its way is left, and in the report.
+   *
+   * @param acknowledged names of calls whose leg an operator has looked after: it is not reported any more
+   */
+  async run(stop = new AbortController().signal, acknowledged: ReadonlySet<string> = new Set()): Promise<Report> {
     const startedAt = performance.now();
     const report: Report & Pick<Run, 'seen' | 'repaired' | 'left'> = {
-      seen: { records: 0, consents: 0, workflows: 0 },
+      seen: { records: 0, consents: 0, workflows: 0, ledgers: 0 },
       repaired: [],
       left: [],
     };
     try {
-      if (await this.home.isHere()) await this.look(report, stop);
+      if (await this.home.isHere()) await this.look(report, stop, acknowledged);
       else report.left.push(about('other_namespace', 'the workflows of this store are in another Temporal namespace'));
     } catch (error) {
       report.left.push(this.outage(error));
@@ -68,7 +75,11 @@ export class Reconciler {
     return report;
   }
 
-  private async look(report: Pick<Run, 'seen' | 'repaired' | 'left'>, stop: AbortSignal): Promise<void> {
+  private async look(
+    report: Pick<Run, 'seen' | 'repaired' | 'left'>,
+    stop: AbortSignal,
+    acknowledged: ReadonlySet<string>,
+  ): Promise<void> {
     // Temporal first: what is created while it is listed is then too young to be judged.
     const running = await this.workflows.running();
     const consents = await this.looking.openConsents();
@@ -83,6 +94,45 @@ export class Reconciler {
     report.seen.workflows = running.size;
     await this.each([...consents.keys(), ...running.keys()], looked, run);
     if (!stop.aborted) await this.suspicions.keep(run.suspicions, before);
+    await this.ledgers(run, acknowledged);
+  }
+
+  private async ledgers(run: Run, acknowledged: ReadonlySet<string>): Promise<void> {
+    const missing = new Set(acknowledged);
+    const told = new Set<string>();
+    const lookAt = async (leg: UnaccountedLeg): Promise<void> => {
+      const { tenant, invocation } = leg;
+      const name = openName(tenant, invocation);
+      if (told.has(name)) return;
+      told.add(name);
+      const found = await this.guarded(tenant, invocation, run, () => this.legs.look(leg, acknowledged));
+      if (found === undefined) return;
+      run[found.is].push(found.finding);
+      missing.delete(name);
+    };
+    for await (const { calls, legs } of this.legs.unaccounted()) {
+      run.seen.ledgers += calls;
+      for (let from = 0; from < legs.length && !run.stop.aborted; from += atOnce) {
+        await Promise.all(legs.slice(from, from + atOnce).map(lookAt));
+      }
+      if (run.stop.aborted) return;
+    }
+    for (const name of missing) {
+      const { tenant, id: invocation } = partsOf(name);
+      run.left.push({ tenant, invocation, code: 'nothing_to_acknowledge', detail: 'no leg of this call is unaccounted for' });
+    }
+  }
+
+  /** A call that cannot be repaired is left, and the next one has its turn. */
+  private async guarded<T>(tenant: string, invocation: string, run: Run, repair: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await repair();
+    } catch (error) {
+      if (isTemporalOutage(error) || isStoreOutage(error)) throw error;
+      this.log.error({ event: 'repair_failed', invocation, err: error }, 'a call could not be repaired');
+      run.left.push({ tenant, invocation, code: 'repair_failed', detail: nameOf(error) });
+      return undefined;
+    }
   }
 
   private async each(names: readonly string[], looked: Set<string>, run: Run): Promise<void> {
@@ -106,16 +156,12 @@ export class Reconciler {
     if (stored.record === null || stored.record.status === 'closed') await this.looking.pruneRecord(name);
     if (decide(seenOf(tenant, id, stored, guess), Date.now(), graceMs).is === 'none') return;
 
-    try {
+    await this.guarded(tenant, id, run, async () => {
       // Temporal first: a record read after it cannot be older than what Temporal says.
       const known = await this.workflows.stateOf(tenant, id);
       const seen = seenOf(tenant, id, await this.looking.call(tenant, id, await this.looking.stillOpen(tenant, open)), known);
       await this.act(name, seen, decide(seen, Date.now(), graceMs), run);
-    } catch (error) {
-      if (isTemporalOutage(error) || isStoreOutage(error)) throw error;
-      this.log.error({ event: 'repair_failed', invocation: id, err: error }, 'a call could not be repaired');
-      run.left.push({ tenant, invocation: id, code: 'repair_failed', detail: nameOf(error) });
-    }
+    });
   }
 
   private async act(name: string, seen: Seen, act: Act, run: Run): Promise<void> {

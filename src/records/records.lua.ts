@@ -41,10 +41,11 @@ add_from(3, member, life)
 return 1
 `);
 
-/** What every step of an open or closed record means for its life and for the index of the open ones. */
+/** What every step of an open or closed record means for its life, for the index of the open ones, and for its ledger. */
 const settle = `
-local function settle(name, life, retention)
-  if retention ~= '' then
+local function settle(name, life, retention, outcome)
+  if outcome ~= '' then
+    if redis.call('EXISTS', KEYS[3]) == 1 then redis.call('HSET', KEYS[3], 'ended', outcome) end
     redis.call('PEXPIRE', KEYS[1], retention)
     redis.call('ZREM', KEYS[2], name)
   else
@@ -68,8 +69,8 @@ end
 `;
 
 /**
- * KEYS record, open records, open consents, the subject's inbox, indexes…. ARGV channel, sequence, name among the open ones, life in ms,
- * retention in ms, 'closed' or '', member, prefix of the consents' keys, prefix of the tenant's names; of the question that the step is
+ * KEYS record, open records, ledger, open consents, the subject's inbox, indexes…. ARGV channel, sequence, name among the open ones, life
+ * in ms, retention in ms, outcome ('' while open), member, prefix of the consents' keys, prefix of the tenant's names; of the question that the step is
  * about, '' each if there is none: when it was opened or closed (else now), id, status, member, life in ms, how many fields; fields of the
  * question…, fields of the record….
  *
@@ -78,10 +79,10 @@ end
  * off (`workflow reset`): nobody can answer it any more.
  */
 export const publishScript = new Script(`${helpers}${settle}${closing}
-local channel, sequence, name, life, retention, closed, member, keys, names = unpack(ARGV, 1, 9)
+local channel, sequence, name, life, retention, outcome, member, keys, names = unpack(ARGV, 1, 9)
 local at, own, status, own_member, own_life, own_fields = unpack(ARGV, 10, 15)
 local first = 16 + own_fields
-local all, inbox = KEYS[3], KEYS[4]
+local all, inbox = KEYS[4], KEYS[5]
 local stored = redis.call('HMGET', KEYS[1], 'sequence', 'consent')
 if stored[1] and tonumber(stored[1]) >= tonumber(sequence) then return 0 end
 local shown = stored[2] and string.match(stored[2], '^"(.*)"$')
@@ -96,23 +97,31 @@ elseif own ~= '' and own_member == '' then
   close_consent(keys..own, inbox, all, names..own, own, status, at, retention)
 end
 write(first)
-if not stored[1] then add_from(5, member, life) end
-settle(name, life, closed ~= '' and retention or '')
+if not stored[1] then add_from(6, member, life) end
+settle(name, life, retention, outcome)
 redis.call('PUBLISH', channel, sequence)
 return 1
 `);
 
 /**
- * KEYS record, open records. ARGV channel, sequence, name among the open ones, life in ms, retention in ms, fields…. Closes what no
+ * KEYS record, open records, ledger. ARGV channel, sequence, name among the open ones, life in ms, retention in ms, outcome, fields…. Closes what no
  * workflow will close any more. It takes no number of its own: whatever a workflow publishes still counts.
  */
 export const closeUnattendedScript = new Script(`${helpers}${settle}
-local channel, sequence, name, life, retention = unpack(ARGV, 1, 5)
+local channel, sequence, name, life, retention, outcome = unpack(ARGV, 1, 6)
 local stored = redis.call('HMGET', KEYS[1], 'sequence', 'status')
 if stored[1] ~= sequence or stored[2] == '"closed"' then return 0 end
-write(6)
-settle(name, life, retention)
+write(7)
+settle(name, life, retention, outcome)
 redis.call('PUBLISH', channel, sequence)
+return 1
+`);
+
+/** KEYS record. ARGV sequence, problem. Says more of a call that was closed as indeterminate; what it ended as stays. */
+export const explainScript = new Script(`
+local stored = redis.call('HMGET', KEYS[1], 'sequence', 'outcome')
+if stored[1] ~= ARGV[1] or stored[2] ~= '"indeterminate"' then return 0 end
+redis.call('HSET', KEYS[1], 'problem', ARGV[2])
 return 1
 `);
 

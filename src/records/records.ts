@@ -3,6 +3,7 @@
  * lost. Nothing here decides: the workflow does.
  */
 
+import type { Sealed } from '../../domain/call.js';
 import type { ConsentRecord, ConsentStatus } from '../../domain/consent.js';
 import type { ConsentId } from '../../domain/ids.js';
 import { maxCallDeadlineMs } from '../../domain/policy.js';
@@ -12,7 +13,14 @@ import type { Redis } from '../store/redis.js';
 import { openName } from './open-names.js';
 import { memberOf, pageOf, type Page, type PageWish } from './cursor.js';
 import { fromFields, toFields, type InvocationRecord } from './record.js';
-import { closeConsentScript, closeUnattendedScript, createScript, noteAnswerScript, publishScript } from './records.lua.js';
+import {
+  closeConsentScript,
+  closeUnattendedScript,
+  createScript,
+  explainScript,
+  noteAnswerScript,
+  publishScript,
+} from './records.lua.js';
 
 export type { InvocationRecord } from './record.js';
 
@@ -59,13 +67,13 @@ export class Records {
    * @returns whether it was written
    */
   async publish(record: InvocationRecord, consent?: ConsentChange): Promise<boolean> {
-    const { tenant, id, subject, sequence, status, startedAt, updatedAt } = record;
+    const { tenant, id, subject, sequence, startedAt, updatedAt } = record;
     const keys = [this.keys.openConsents(), this.keys.openConsentsOf(tenant, subject), ...this.indexesOf(record)];
     const args = [
       ...this.step(tenant, id, sequence),
       this.openLife,
       String(this.options.retentionMs),
-      status === 'closed' ? status : '',
+      outcomeOf(record),
       memberOf(startedAt, id),
       this.keys.consent(tenant, ''),
       openName(tenant, ''),
@@ -83,13 +91,19 @@ export class Records {
    */
   async closeUnattended(
     seen: Pick<InvocationRecord, 'tenant' | 'id' | 'sequence'>,
-    patch: Partial<Omit<InvocationRecord, 'sequence'>>,
+    patch: Partial<Omit<InvocationRecord, 'sequence' | 'status'>>,
     retentionMs = this.options.retentionMs,
   ): Promise<boolean> {
     const { tenant, id, sequence } = seen;
-    const fields = toFields({ updatedAt: Date.now(), ...patch, status: 'closed' });
-    const args = [...this.step(tenant, id, sequence), this.openLife, String(retentionMs), ...fields];
+    const closed = { updatedAt: Date.now(), ...patch, status: 'closed' } as const;
+    const step = [...this.step(tenant, id, sequence), this.openLife, String(retentionMs)];
+    const args = [...step, outcomeOf(closed), ...toFields(closed)];
     return (await closeUnattendedScript.run(this.redis, this.stepKeys(tenant, id), args)) === 1;
+  }
+
+  /** More about a call that was closed as indeterminate, whose outcome stays. */
+  async explain({ tenant, id, sequence }: InvocationRecord, problem: Sealed): Promise<void> {
+    await explainScript.run(this.redis, [this.keys.record(tenant, id)], [String(sequence), JSON.stringify(problem)]);
   }
 
   async get(tenant: string, id: string): Promise<InvocationRecord | null> {
@@ -163,7 +177,7 @@ export class Records {
   }
 
   private stepKeys(tenant: string, invocation: string): string[] {
-    return [this.keys.record(tenant, invocation), this.keys.openRecords()];
+    return [this.keys.record(tenant, invocation), this.keys.openRecords(), this.keys.ledger(tenant, invocation)];
   }
 
   private changeOf(consent: ConsentChange | undefined, now: number): string[] {
@@ -181,4 +195,9 @@ export class Records {
     const people = new Set([record.subject, record.requester]);
     return [...people].map((person) => this.keys.recordsOf(record.tenant, person));
   }
+}
+
+/** What its ledger is to say of it; empty while it is open. */
+function outcomeOf({ status, outcome }: Pick<InvocationRecord, 'status'> & Partial<InvocationRecord>): string {
+  return status === 'closed' ? (outcome ?? status) : '';
 }

@@ -18,6 +18,12 @@ export class Keys {
     return this.key('ledger', tenant, invocation);
   }
 
+  /** Whose ledger a key is. */
+  ownerOfLedger(key: string): { readonly tenant: string; readonly invocation: string } {
+    const [tenant = '', invocation = ''] = key.split(':').slice(-2).map(decodeURIComponent);
+    return { tenant, invocation };
+  }
+
   /** String: a leg's result that is too large for the history, sealed. */
   blob(tenant: string, invocation: string, leg: number): string {
     return this.key('blob', tenant, invocation, String(leg));
