@@ -71,13 +71,13 @@ interface Figures {
 async function run(env: Environment): Promise<Figures> {
   const startedAt = performance.now();
   const args = ['--import', tellMemory, built('src/main.reconcile.js'), '--json'];
-  const { out, err } = await new Promise<{ out: string; err: string }>((ended) => {
-    execFile(process.execPath, args, { env: { ...process.env, ...env } }, (_, out, err) => ended({ out, err }));
+  const [text, told] = await new Promise<[string, string]>((ended) => {
+    execFile(process.execPath, args, { env: { ...process.env, ...env } }, (_, stdout, stderr) => ended([stdout, stderr]));
   });
-  if (out === '') throw new Error(`the reconciler printed nothing: ${err}`);
-  const { seen, left } = JSON.parse(out) as { seen: unknown; left: readonly unknown[] };
+  if (text === '') throw new Error(`the reconciler printed nothing: ${told}`);
+  const { seen, left } = JSON.parse(text) as { seen: unknown; left: readonly unknown[] };
   if (left.length > 0) throw new Error(`left: ${JSON.stringify(left.slice(0, 3))}`);
-  const maxMiB = Math.round(Number(/maxRSS (\d+)/.exec(err)?.[1]) / 1_024);
+  const maxMiB = Math.round(Number(/maxRSS (\d+)/.exec(told)?.[1]) / 1_024);
   return { seconds: Math.round((performance.now() - startedAt) / 100) / 10, maxMiB, seen };
 }
 
