@@ -76,6 +76,26 @@ describe('Config', () => {
     expect(inspect(fault)).not.toContain('hunter2');
   });
 
+  it.each([
+    [{ TEMPORAL_API_KEY: 'hunter2', TEMPORAL_TLS: 'false' }, 'TEMPORAL_TLS: expected true beside an API key'],
+    [{ TEMPORAL_TLS: 'hunter2' }, 'TEMPORAL_TLS: expected one of true, false'],
+    [{ TEMPORAL_TLS_CLIENT_KEY_PATH: '/hunter2' }, 'TEMPORAL_TLS_CLIENT_KEY_PATH: the file cannot be read (ENOENT)'],
+    [{ TEMPORAL_TLS_CLIENT_CERT_PATH: import.meta.filename }, 'TEMPORAL_TLS_CLIENT_CERT_PATH: set both it and'],
+  ])('sends nothing of TLS or a key over plain gRPC, and prints none of it: %j', (env, expected) => {
+    const fault = complaintsOf({ ...sound, ...(env as Record<string, string>) });
+    expect(fault.message).toContain(expected);
+    expect(inspect(fault)).not.toContain('hunter2');
+  });
+
+  it('speaks TLS to Temporal when it is told to, or has a key', () => {
+    const temporalOf = (env: Record<string, string>) => Config.read('worker', { ...sound, ...env }).temporal;
+    expect(temporalOf({}).tls).toBeUndefined();
+    expect(temporalOf({ TEMPORAL_TLS: 'true' })).toMatchObject({ tls: {} });
+    const withKey = temporalOf({ TEMPORAL_API_KEY: 'hunter2' });
+    expect(withKey.tls).toEqual({});
+    expect(inspect(withKey, { depth: 9 }) + JSON.stringify(withKey)).not.toContain('hunter2');
+  });
+
   it('keeps the audit record at least as long as the calls it tells of', () => {
     const fault = complaintsOf({ ...sound, PARLEY_RETENTION: 'P60D', PARLEY_AUDIT_RETENTION: 'P59D' });
     expect(fault.complaints).toEqual(['PARLEY_AUDIT_RETENTION: expected at least PARLEY_RETENTION']);

@@ -3,11 +3,10 @@
  * errors at once, and never prints a value: it may be a secret in the wrong place. The variables are listed in docs/configuration.md.
  */
 
-import { readFileSync } from 'node:fs';
-import { parseDurationMs } from '../../domain/duration.js';
+import { Reader, type Environment } from './reader.js';
 import { Secret } from './secret.js';
+import { readTemporalAccess, type TemporalAccess } from './temporal-tls.js';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
 export type ProcessName = 'api' | 'worker';
 
 /** Where bearer tokens come from. */
@@ -29,7 +28,7 @@ export class Config {
     readonly callsQueue: string;
     /** `sendLeg` alone. */
     readonly legsQueue: string;
-  };
+  } & TemporalAccess;
   readonly redis!: {
     readonly url: Secret;
     readonly prefix: string;
@@ -120,6 +119,7 @@ function readAll(process: ProcessName, reader: Reader): Fields {
       namespace: reader.text('TEMPORAL_NAMESPACE', 'default'),
       callsQueue: `${queue}-calls`,
       legsQueue: `${queue}-legs`,
+      ...readTemporalAccess(reader),
     },
     redis: {
       url: new Secret(reader.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379') ?? ''),
@@ -159,93 +159,4 @@ function readAuth(reader: Reader): AuthConfig {
     issuer: reader.required('PARLEY_ISSUER', 'the issuer that tokens must name'),
     audience: reader.required('PARLEY_AUDIENCE', 'the audience that tokens must name'),
   };
-}
-
-/** Reads typed values and gathers complaints instead of stopping at the first. An empty variable counts as unset. */
-class Reader {
-  readonly complaints: string[] = [];
-
-  constructor(private readonly environment: Environment) {}
-
-  complain(name: string, expected: string): void {
-    this.complaints.push(`${name}: ${expected}`);
-  }
-
-  optional(name: string): string | undefined {
-    return this.environment[name] === '' ? undefined : this.environment[name];
-  }
-
-  text(name: string, fallback: string): string {
-    return this.optional(name) ?? fallback;
-  }
-
-  required(name: string, expected: string): string {
-    const value = this.optional(name);
-    if (value === undefined) this.complain(name, `is not set; expected ${expected}`);
-    return value ?? '';
-  }
-
-  /** The variable itself, or the content of the file that `<name>_FILE` names. */
-  secret(name: string, form: string): Secret {
-    const file = this.optional(`${name}_FILE`);
-    const value = this.optional(name);
-    if (file !== undefined && value !== undefined) this.complain(name, `set exactly one of it and ${name}_FILE`);
-    if (file === undefined) return new Secret(value ?? this.required(name, `${form} (or ${name}_FILE: a file that holds it)`));
-    try {
-      return new Secret(readFileSync(file, 'utf8').trim());
-    } catch (error) {
-      this.complain(
-        `${name}_FILE`,
-        `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}); expected ${form} in it`,
-      );
-      return new Secret('');
-    }
-  }
-
-  port(name: string, fallback: number): number {
-    const value = this.optional(name);
-    if (value === undefined) return fallback;
-    if (/^\d{1,5}$/.test(value) && Number(value) <= 65_535) return Number(value);
-    this.complain(name, 'expected a port, 0 to 65535 (0: any free one)');
-    return fallback;
-  }
-
-  count(name: string, fallback: number): number {
-    const value = this.optional(name);
-    if (value === undefined) return fallback;
-    if (/^\d{1,3}$/.test(value)) return Number(value);
-    this.complain(name, 'expected a whole number');
-    return fallback;
-  }
-
-  oneOf<T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    const value = this.optional(name);
-    if (value === undefined) return fallback;
-    const choice = choices.find((each) => each === value);
-    if (choice === undefined) this.complain(name, `expected one of ${choices.join(', ')}`);
-    return choice ?? fallback;
-  }
-
-  durationMs(name: string, fallback: string, mostMs = Infinity, leastMs = 0): number {
-    const ms = parseDurationMs(this.text(name, fallback));
-    const least = leastMs === 0 ? '' : `, at least ${leastMs / 1_000} s`;
-    if (ms === undefined || ms < leastMs) this.complain(name, `expected an ISO 8601 duration such as ${fallback}${least}`);
-    else if (ms > mostMs) this.complain(name, `expected at most ${mostMs / 1000} seconds`);
-    return ms ?? 0;
-  }
-
-  url(name: string, protocols: readonly string[], fallback?: string): string | undefined {
-    const value = this.optional(name) ?? fallback;
-    if (value === undefined) return undefined;
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-    this.complain(name, `expected a URL that starts with ${protocols.map((each) => `${each}//`).join(' or ')}`);
-    return undefined;
-  }
-
-  origin(name: string): string | undefined {
-    const value = this.url(name, ['https:', 'http:']);
-    if (value !== undefined && new URL(value).origin !== value)
-      this.complain(name, 'expected an origin: scheme, host and port, nothing after');
-    return value;
-  }
 }

@@ -5,6 +5,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Config } from '../config/config.js';
 import { KeyRingCodec } from '../crypto/codec.js';
 import { dataConverterFor } from '../crypto/data-converter.js';
+import { connectionOptions } from './connection-options.js';
 
 const probeDeadlineMs = 2_000;
 
@@ -16,7 +17,7 @@ export class Temporal implements OnApplicationShutdown {
 
   constructor(config: Config, codec: KeyRingCodec) {
     this.namespace = config.temporal.namespace;
-    this.connection = Connection.lazy({ address: config.temporal.address });
+    this.connection = Connection.lazy(connectionOptions(config.temporal));
     this.client = new Client({
       connection: this.connection,
       namespace: this.namespace,

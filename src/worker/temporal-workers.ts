@@ -9,6 +9,7 @@ import type { CallActivities, ConnectionActivities, LegActivities } from '../../
 import type { Config } from '../config/config.js';
 import type { KeyRingCodec } from '../crypto/codec.js';
 import { dataConverterFor } from '../crypto/data-converter.js';
+import { connectionOptions } from '../temporal/connection-options.js';
 
 /** Requests to MCP servers at once, per process. */
 const maxLegs = 100;
@@ -47,8 +48,8 @@ export class TemporalWorkers {
     legs: LegActivities,
     own?: OwnQueue,
   ): Promise<TemporalWorkers> {
-    const { address, namespace, callsQueue, legsQueue } = config.temporal;
-    const connection = await NativeConnection.connect({ address });
+    const { namespace, callsQueue, legsQueue } = config.temporal;
+    const connection = await NativeConnection.connect(connectionOptions(config.temporal));
     const common: Partial<WorkerOptions> = {
       connection,
       namespace,
