@@ -29,15 +29,21 @@ async function main(): Promise<number> {
   const config = Config.read('worker');
   // Standard output is for the report alone.
   const log = openLog({ process: config.process, logLevel: 'silent' });
+  onStep('connecting to the store and to Temporal');
   const imports = [CoreModule.with(config, log), TemporalModule, ReconcileModule];
   const app = await NestFactory.createApplicationContext({ module: HandModule, imports }, { logger: false, abortOnError: false });
   try {
-    const report = await app.get(Reconciler).run(undefined, new Set(values.acknowledge));
+    const report = await app.get(Reconciler).run({ acknowledged: new Set(values.acknowledge), onStep });
     process.stdout.write(`${values.json ? JSON.stringify(report) : textOf(report)}\n`);
     return report.left.length === 0 ? 0 : 1;
   } finally {
     await app.close();
   }
+}
+
+/** On standard error: whoever waits can see for what. */
+function onStep(what: string): void {
+  process.stderr.write(`reconcile | ${what}\n`);
 }
 
 main().then(exitWith, (error: unknown) => {

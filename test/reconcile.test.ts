@@ -217,6 +217,7 @@ describe('the report', () => {
   it('is text for people without --json, and an unknown option is no run', async () => {
     const people = await runByHand(parley, []);
     expect([people.code, people.out]).toEqual([0, expect.stringMatching(/nothing is left\n$/)]);
+    expect(people.err).toMatch(/^reconcile \| connecting .*\n(reconcile \| .+\n)+$/);
     const wrong = await runByHand(parley, ['--all']);
     expect([wrong.code, wrong.out]).toEqual([2, '']);
   });

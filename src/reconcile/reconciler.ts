@@ -25,6 +25,15 @@ import { isTemporalOutage, type KnownState, type RunningWorkflow, Workflows } fr
 /** Calls looked at together. */
 const atOnce = 20;
 
+export interface RunOptions {
+  /** Aborted when the process is told to stop. */
+  readonly stop?: AbortSignal;
+  /** Names of calls whose leg an operator has looked after: it is not reported any more. */
+  readonly acknowledged?: ReadonlySet<string>;
+  /** Told what the run is at: for somebody who waits for it. */
+  readonly onStep?: (what: string) => void;
+}
+
 /** What one run has gathered so far. */
 interface Run {
   readonly seen: { records: number; consents: number; workflows: number; ledgers: number };
@@ -51,12 +60,8 @@ export class Reconciler {
     private readonly log: Log,
   ) {}
 
-  /**
-   * Never throws: what stands in its way is left, and in the report.
-   *
-   * @param acknowledged names of calls whose leg an operator has looked after: it is not reported any more
-   */
-  async run(stop = new AbortController().signal, acknowledged: ReadonlySet<string> = new Set()): Promise<Report> {
+  /** Never throws: what stands in its way is left, and in the report. */
+  async run(options: RunOptions = {}): Promise<Report> {
     const startedAt = performance.now();
     const report: Report & Pick<Run, 'seen' | 'repaired' | 'left'> = {
       seen: { records: 0, consents: 0, workflows: 0, ledgers: 0 },
@@ -64,7 +69,8 @@ export class Reconciler {
       left: [],
     };
     try {
-      if (await this.home.isHere()) await this.look(report, stop, acknowledged);
+      options.onStep?.('asking Temporal which namespace this is');
+      if (await this.home.isHere()) await this.look(report, options);
       else report.left.push(about('other_namespace', 'the workflows of this store are in another Temporal namespace'));
     } catch (error) {
       report.left.push(this.outage(error));
@@ -77,15 +83,17 @@ export class Reconciler {
 
   private async look(
     report: Pick<Run, 'seen' | 'repaired' | 'left'>,
-    stop: AbortSignal,
-    acknowledged: ReadonlySet<string>,
+    { stop = new AbortController().signal, acknowledged = new Set(), onStep = () => {} }: RunOptions,
   ): Promise<void> {
+    onStep('asking Temporal which calls run');
     // Temporal first: what is created while it is listed is then too young to be judged.
     const running = await this.workflows.running();
+    onStep('looking at open questions');
     const consents = await this.looking.openConsents();
     const before = await this.suspicions.recall();
     const run: Run = { ...report, running, consents, before, suspicions: new Map(), stop };
     const looked = new Set<string>();
+    onStep('looking at open calls');
     for await (const names of this.looking.openRecords()) {
       report.seen.records += names.length;
       await this.each(names, looked, run);
@@ -94,6 +102,7 @@ export class Reconciler {
     report.seen.workflows = running.size;
     await this.each([...consents.keys(), ...running.keys()], looked, run);
     if (!stop.aborted) await this.suspicions.keep(run.suspicions, before);
+    onStep('looking through the ledger');
     await this.ledgers(run, acknowledged);
   }
 

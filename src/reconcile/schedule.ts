@@ -65,7 +65,7 @@ export class ReconcileSchedule {
     const prolong = (ms: number) => prolongScript.run(this.redis, [turn], [this.self, String(ms)]).catch(() => undefined);
     const timer = setInterval(() => void prolong(turnMs), turnMs / 3);
     try {
-      await this.reconciler.run(this.stopping.signal);
+      await this.reconciler.run({ stop: this.stopping.signal });
     } finally {
       clearInterval(timer);
       await prolong(Math.ceil(intervalMs / 2));
