@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { LegReport, Sealed } from '../../domain/call.js';
 import type { WaitReason } from '../../domain/outcome.js';
-import { patternOf, type Keys } from '../store/keys.js';
+import { ownerOfLedger, patternOf, type Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import type { ReplicaWait } from './replica-wait.js';
 import {
@@ -250,7 +250,7 @@ export class Ledger {
   private legsFrom(names: readonly string[], told: readonly string[]): UnaccountedLeg[] {
     return Array.from({ length: told.length / 5 }, (_, n) => {
       const [position, leg, state, ageMs, is = ''] = told.slice(5 * n, 5 * n + 5);
-      const owner = this.keys.ownerOfLedger(names[Number(position) - 1] ?? '');
+      const owner = ownerOfLedger(names[Number(position) - 1] ?? '');
       return { ...owner, leg: Number(leg), ageMs: Number(ageMs), ...(state === 'done' && { came: is }) };
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Keys, patternOf } from './keys.js';
+import { Keys, ownerOfLedger, patternOf } from './keys.js';
 
 const keys = new Keys('p');
 
@@ -48,6 +48,11 @@ describe('Keys', () => {
 
   it('finds one kind of keys, whatever the prefix is made of', () => {
     expect(patternOf(new Keys('a*[b]').record('', ''))).toBe('a\\*\\[b\\]:record:*');
+  });
+
+  it('says whose a ledger is, whatever its ids are made of', () => {
+    const owner = { tenant: 'a:b/%', invocation: 'inv_1' };
+    expect(ownerOfLedger(new Keys('p:q').ledger(owner.tenant, owner.invocation))).toEqual(owner);
   });
 
   it('lets no id reach into another key', () => {

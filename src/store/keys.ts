@@ -18,12 +18,6 @@ export class Keys {
     return this.key('ledger', tenant, invocation);
   }
 
-  /** Whose ledger a key is. */
-  ownerOfLedger(key: string): { readonly tenant: string; readonly invocation: string } {
-    const [tenant = '', invocation = ''] = key.split(':').slice(-2).map(decodeURIComponent);
-    return { tenant, invocation };
-  }
-
   /** String: a leg's result that is too large for the history, sealed. */
   blob(tenant: string, invocation: string, leg: number): string {
     return this.key('blob', tenant, invocation, String(leg));
@@ -127,4 +121,10 @@ export class Keys {
 /** As SCAN takes it: every key of the kind that `key` is of, a key made of empty ids. */
 export function patternOf(key: string): string {
   return `${key.replace(/:*$/, '').replaceAll(/[*?[\]\\^]/g, '\\$&')}:*`;
+}
+
+/** Whose ledger a key is. */
+export function ownerOfLedger(key: string): { readonly tenant: string; readonly invocation: string } {
+  const [tenant = '', invocation = ''] = key.split(':').slice(-2).map(decodeURIComponent);
+  return { tenant, invocation };
 }
