@@ -220,7 +220,7 @@ describe('the report', () => {
     expect(people.err).toMatch(/^reconcile \| connecting .*\n(reconcile \| .+\n)+$/);
     const wrong = await runByHand(parley, ['--all']);
     expect([wrong.code, wrong.out]).toEqual([2, '']);
-  });
+  }, 90_000);
 });
 
 describe('a worker', () => {
