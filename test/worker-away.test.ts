@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { accept, answer, asked, auditOf, deployTo, exampleLegs, outcome, post, start } from './harness/conversation.js';
-import { recordsUnwritable } from './harness/limited-store.js';
-import { until, type Parley } from './harness/parley.js';
+import { halfAsked } from './harness/half-asked.js';
+import type { Parley } from './harness/parley.js';
 import { undoAfterEach } from './harness/undo.js';
 
 const undo = undoAfterEach();
@@ -11,40 +11,43 @@ const undo = undoAfterEach();
 const yes = { target: { action: 'accept', content: deployTo('staging').target } };
 const deploy = { tool: 'deploy', arguments: { artifact: 'build-3' } };
 
-/** A call whose question is in the inbox, while its worker cannot finish the step that put it there: Temporal has not heard of it. */
-async function halfAsked(): Promise<{ parley: Parley; id: string; consent: any }> {
-  const parley = await undo.parleyOf({ worker: false });
-  const store = await recordsUnwritable(parley.env['PARLEY_REDIS_PREFIX'] ?? '');
-  undo.push(() => store.close());
-  await parley.start('worker', { REDIS_URL: store.url });
-
-  const id = await start(parley, deploy);
-  const consent = await until(async () => {
-    const inbox = await parley.api('/v1/consents');
-    return inbox.body.items.find((item: any) => item.invocation === id);
-  });
-  return { parley, id, consent };
+/** Its worker has shown a question, and is gone. */
+async function withoutWorker(): Promise<Parley> {
+  const parley = await undo.parleyOf();
+  await asked(parley, await start(parley, deploy));
+  await parley.process('worker').stop();
+  return parley;
 }
 
 describe('a question whose worker dies before Temporal has heard that it was asked', () => {
   it('can be answered: the answer counts [P2] [P3]', async () => {
-    const { parley, id, consent } = await halfAsked();
-    const reply = await answer(parley, consent, yes);
-    expect(reply.status, reply.text).toBe(202);
-    await parley.process('worker').kill();
-    await parley.start('worker');
+    const parley = await withoutWorker();
+    const id = await halfAsked(
+      parley,
+      () => start(parley, deploy),
+      async (consent) => {
+        const reply = await answer(parley, consent, yes);
+        expect(reply.status, reply.text).toBe(202);
+      },
+    );
     expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'completed', leg: 2 });
     expect(parley.example.effects().byTool).toEqual({ deploy: 1 });
     expect((await auditOf(parley, id)).filter((event) => event.type === 'answer_refused')).toEqual([]);
   }, 90_000);
 
   it('can be withdrawn: no later answer counts [P3] [P6]', async () => {
-    const { parley, id, consent } = await halfAsked();
+    const parley = await withoutWorker();
     const as = { sub: 'operator', scopes: ['calls:operate'] };
-    const withdrawn = await parley.api(`/v1/consents/${consent.id}/withdraw`, { method: 'POST', idempotencyKey: 'w', as });
-    expect(withdrawn.status, withdrawn.text).toBe(202);
-    await parley.process('worker').kill();
-    await parley.start('worker');
+    let consent: any;
+    const id = await halfAsked(
+      parley,
+      () => start(parley, deploy),
+      async (shown) => {
+        consent = shown;
+        const withdrawn = await parley.api(`/v1/consents/${shown.id}/withdraw`, { method: 'POST', idempotencyKey: 'w', as });
+        expect(withdrawn.status, withdrawn.text).toBe(202);
+      },
+    );
     expect(await outcome(parley, id, 40_000)).toMatchObject({ outcome: 'cancelled', reason: 'consent_withdrawn' });
     expect((await answer(parley, consent, yes)).status).toBe(409);
     expect(exampleLegs(parley, id)).toHaveLength(1);

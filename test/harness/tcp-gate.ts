@@ -8,6 +8,7 @@ export class TcpGate {
   private server: Server | undefined;
   private port = 0;
   private isMute = false;
+  private lastHeard: string | undefined;
 
   constructor(private readonly target: URL) {}
 
@@ -27,6 +28,11 @@ export class TcpGate {
   /** From now on what the service replies is swallowed; what is sent to it still arrives. */
   mute(): void {
     this.isMute = true;
+  }
+
+  /** As {@link mute}, from the moment on when somebody sends `text`. */
+  muteAt(text: string): void {
+    this.lastHeard = text;
   }
 
   /** Ends every connection; new ones may come. */
@@ -49,7 +55,10 @@ export class TcpGate {
     const far = connect(Number(this.target.port), this.target.hostname);
     const pair = [near, far] as const;
     this.pairs.add(pair);
-    near.on('data', (chunk) => void far.write(chunk));
+    near.on('data', (chunk: Buffer) => {
+      if (this.lastHeard !== undefined && chunk.includes(this.lastHeard)) this.mute();
+      far.write(chunk);
+    });
     far.on('data', (chunk) => void (this.isMute || near.write(chunk)));
     for (const socket of pair) {
       socket.on('error', () => undefined);

@@ -1,7 +1,7 @@
 /** What people and operators do to a call: answers in time and late, cancellations at every stage, deadlines that nobody meets. */
 
 import { accept, acceptLater, answer, asked, auditOf, invocation, type CallWish } from '../harness/conversation.js';
-import { recordsUnwritable } from '../harness/limited-store.js';
+import { halfAsked } from '../harness/half-asked.js';
 import { until, type Parley } from '../harness/parley.js';
 import { refreshSignal } from '../../workflows/messages.js';
 import { atTemporal, calling, cancel, over, parked, withdraw, yes, type Paths } from './place.js';
@@ -23,24 +23,10 @@ async function waitingForServer(parley: Parley, more: CallWish = {}): Promise<st
   return id;
 }
 
-/** A call whose question is in the inbox while Temporal has not heard of it, and then what `act` does, before a worker comes that can go on. */
-async function halfAsked(parley: Parley, act: (consent: any) => Promise<void>): Promise<string> {
+/** What `act` does to a question that Temporal has not heard of. */
+async function actedEarly(parley: Parley, act: (consent: any) => Promise<void>): Promise<string> {
   await parley.process('worker').stop();
-  const store = await recordsUnwritable(parley.env['PARLEY_REDIS_PREFIX'] ?? '');
-  try {
-    const worker = await parley.start('worker', { REDIS_URL: store.url });
-    const id = await calling(parley, 'asks');
-    const consent = await until(async () => {
-      const inbox = await parley.api('/v1/consents');
-      return inbox.body.items.find((item: any) => item.invocation === id);
-    });
-    await act(consent);
-    await worker.kill();
-    await parley.start('worker');
-    return await over(parley, id);
-  } finally {
-    await store.close();
-  }
+  return over(parley, await halfAsked(parley, () => calling(parley, 'asks'), act));
 }
 
 export const pathsOfPeople: Paths = {
@@ -60,8 +46,8 @@ export const pathsOfPeople: Paths = {
     await accept(parley, second, yes);
     return over(parley, id);
   },
-  'answered before it was opened': async ({ parley }) => halfAsked(parley, (consent) => acceptLater(parley, consent, yes)),
-  'withdrawn before it was opened': async ({ parley }) => halfAsked(parley, ({ id }) => withdraw(parley, id)),
+  'answered before it was opened': async ({ parley }) => actedEarly(parley, (consent) => acceptLater(parley, consent, yes)),
+  'withdrawn before it was opened': async ({ parley }) => actedEarly(parley, ({ id }) => withdraw(parley, id)),
   'answered twice at once': async ({ parley }) => {
     const id = await calling(parley, 'asks');
     const consent = await asked(parley, id);
