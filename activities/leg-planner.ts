@@ -13,12 +13,18 @@ import { maxToolCacheMaxAgeMs } from '../domain/policy.js';
 import type { Receipts } from '../src/crypto/receipts.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Holds } from '../src/holds/holds.js';
-import { Catalog, CatalogFault, toolDigest, type ServerDescription, type ToolDefinition } from '../src/mcp/catalog.js';
+import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
-import type { LiveConnection, LiveLegRequest } from '../src/mcp/live-connection.js';
+import type { Connection, LiveLegRequest, Offer } from '../src/mcp/connection.js';
 import type { LiveConnections } from '../src/mcp/live-connections.js';
 import { CredentialFault, endpointOf, programOf } from '../src/servers/credentials.js';
-import type { Registry, ServerEntry, StdioServerEntry } from '../src/servers/registry.js';
+import {
+  livesOnWorker,
+  type LegacyServerEntry,
+  type Registry,
+  type ServerEntry,
+  type StdioServerEntry,
+} from '../src/servers/registry.js';
 import type { LegInput } from './contract.js';
 
 export interface PlannedLeg {
@@ -33,10 +39,10 @@ export interface PlannedLeg {
 
 export type Plan = PlannedLeg | { readonly is: 'not_sendable'; readonly outcome: LegOutcome };
 
-/** How the server is reached, and asked what it offers. */
+/** How the server is reached, and what it offers. */
 interface Way {
-  readonly to: Pick<LegRequest, 'url' | 'bearer'> | Pick<LiveLegRequest, 'connection'>;
-  describe(maxAgeMs: number): Promise<ServerDescription>;
+  readonly to: Pick<LegRequest, 'url' | 'bearer' | 'discover'> | Pick<LiveLegRequest, 'connection'>;
+  readonly tools: Offer['tools'];
 }
 
 export class LegPlanner {
@@ -75,8 +81,8 @@ export class LegPlanner {
 
     const { responses, receiptId } = await this.answered(input);
     const inputResponses = [...responses, ...this.rootsOf(input)];
-    const way = await this.wayTo(server, input);
-    const { discover, tool } = await this.describe(input, way);
+    const { to, tools } = await this.wayTo(server, input);
+    const tool = this.toolOf(input, tools);
     const digest = tool && toolDigest(tool);
     if (input.toolDigest !== undefined && digest !== input.toolDigest) lost('tool_definition_changed');
 
@@ -88,7 +94,7 @@ export class LegPlanner {
       ...(digest !== undefined && { toolDigest: digest }),
       ...(receiptId !== undefined && { receiptId }),
       request: {
-        ...way.to,
+        ...to,
         wireId: wireId(call.invocation, leg),
         method: call.method,
         // The original params, and what this round adds: never anything from an earlier round (MCP, MRTR).
@@ -100,7 +106,6 @@ export class LegPlanner {
           }),
         },
         ...(tool !== undefined && { tool }),
-        discover,
         capabilities: call.capabilities,
         deadlineMs: call.policy.legDeadlineMs,
         maxBytes: call.policy.maxResultBytes,
@@ -147,35 +152,39 @@ export class LegPlanner {
   }
 
   private async wayTo(server: ServerEntry, input: LegInput): Promise<Way> {
-    if (server.transport === 'stdio') return this.liveWayTo(server, input);
+    const maxAgeMs = toolsMaxAgeMs(input);
+    if (livesOnWorker(server)) {
+      const connection = await this.connectionTo(server, input);
+      const { tools } = await offerOver(connection, input, maxAgeMs);
+      return { to: { connection }, tools };
+    }
     const endpoint = await endpointOf(server);
     const { url, bearer } = endpoint;
-    return {
-      to: { url, ...(bearer !== undefined && { bearer }) },
-      describe: (maxAgeMs) => this.catalog.describe(endpoint, maxAgeMs),
-    };
+    const { discover, tools } = await this.catalog.describe(endpoint, maxAgeMs);
+    return { to: { url, ...(bearer !== undefined && { bearer }), discover }, tools };
   }
 
-  /** Leg 1 may start a process; a later leg goes to the process that asked, or nowhere (design §4). */
-  private async liveWayTo(server: StdioServerEntry, { call, leg, connection: bound }: LegInput): Promise<Way> {
-    const found =
-      leg === 1
-        ? this.connections.open(await programOf(server), call)
-        : bound && this.connections.find(server.digest, bound.generation, call);
-    if (found === undefined) return lost('connection_lost');
-    return { to: { connection: found }, describe: (maxAgeMs) => describeLive(found, leg, maxAgeMs) };
+  /** A call that was not asked yet may open a connection; one that was goes to the connection that asked, or nowhere (design §4). */
+  private async connectionTo(
+    server: LegacyServerEntry | StdioServerEntry,
+    { call, connection: bound }: LegInput,
+  ): Promise<Connection> {
+    if (server.transport === 'stdio') {
+      if (bound === undefined) return this.connections.open(await programOf(server), call);
+      return this.connections.find(server.digest, bound.generation, call) ?? lost('connection_lost');
+    }
+    const endpoint = await endpointOf(server);
+    if (bound === undefined) {
+      const { capabilities, policy } = call;
+      const wish = { server: server.digest, capabilities, maxResultBytes: policy.maxResultBytes };
+      return this.connections.openSession(endpoint, wish, call);
+    }
+    return this.connections.findSession(endpoint, bound.generation, call) ?? lost('connection_lost');
   }
 
-  private async describe(input: LegInput, way: Way) {
-    const { call, leg } = input;
-    // Prompts and resources are not described by the list of tools: what is cached will do.
-    if (call.method !== 'tools/call') return { discover: (await way.describe(maxToolCacheMaxAgeMs)).discover };
-    // Leg 1 may trust a list of some age; every retry asks again, for a person has thought meanwhile (design §4).
-    const { toolCacheMaxAgeMs = maxToolCacheMaxAgeMs } = call.policy;
-    const { discover, tools } = await way.describe(leg > 1 ? 0 : toolCacheMaxAgeMs);
-    const tool = tools.get(call.name);
-    if (tool === undefined) return leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown');
-    return { discover, tool };
+  private toolOf({ call, leg }: LegInput, tools: Offer['tools']): ToolDefinition | undefined {
+    if (call.method !== 'tools/call') return undefined;
+    return tools.get(call.name) ?? (leg > 1 ? lost('tool_definition_changed') : refuse('tool_unknown'));
   }
 
   private faulty(call: BoundCall, fault: CatalogFault | CredentialFault): LegOutcome {
@@ -186,12 +195,19 @@ export class LegPlanner {
   }
 }
 
-/** A process that ends while it is asked cannot be asked again, unless nothing binds the call to it yet. */
-async function describeLive(connection: LiveConnection, leg: number, maxAgeMs: number): Promise<ServerDescription> {
+/** Leg 1 may trust a list of some age; every retry asks again, for a person has thought meanwhile (design §4). */
+function toolsMaxAgeMs({ call, leg }: LegInput): number {
+  // Prompts and resources are not described by the list of tools: what is cached will do.
+  if (call.method !== 'tools/call') return maxToolCacheMaxAgeMs;
+  return leg > 1 ? 0 : (call.policy.toolCacheMaxAgeMs ?? maxToolCacheMaxAgeMs);
+}
+
+/** A connection that ends while the server is asked cannot be asked again, unless nothing binds the call to it yet. */
+async function offerOver(connection: Connection, { connection: bound }: LegInput, maxAgeMs: number): Promise<Offer> {
   try {
     return await connection.describe(maxAgeMs);
   } catch (error) {
-    if (leg > 1 && !connection.isOpen) return lost('connection_lost');
+    if (bound !== undefined && !connection.isOpen) return lost('connection_lost');
     throw error;
   }
 }

@@ -13,7 +13,7 @@ import { isObject } from '../domain/server-json.js';
 import type { Sealer } from '../src/crypto/sealer.js';
 import type { Ledger } from '../src/ledger/ledger.js';
 import type { WireOutcome } from '../src/mcp/leg-sender.js';
-import { connectionLost } from '../src/mcp/live-connection.js';
+import { connectionLost } from '../src/mcp/connection.js';
 import { outputFault } from '../src/mcp/output.js';
 import type { LegInput } from './contract.js';
 import { scope, type PlannedLeg } from './leg-planner.js';

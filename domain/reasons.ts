@@ -117,7 +117,7 @@ const kinds = {
   connection_lost: {
     outcome: 'binding_lost',
     meaning:
-      "The call lived on one connection (a stdio server's process, held by one worker), and the process or its worker is gone. It is not replayed to another process.",
+      "The call lived on one connection (a stdio server's process, or a session of MCP 2025-11-25, held by one worker), and the connection or its worker is gone. It is not replayed to another one. What a server made of a call of such a session in the end, nobody heard.",
   },
   request_state_refused: {
     outcome: 'state_expired',

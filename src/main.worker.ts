@@ -13,7 +13,7 @@ import { failToStart } from './log/start-failure.js';
 import { LiveConnections } from './mcp/live-connections.js';
 import { ReconcileSchedule } from './reconcile/schedule.js';
 import { ToolLists } from './servers/published-tools.js';
-import { Registry } from './servers/registry.js';
+import { livesOnWorker, Registry } from './servers/registry.js';
 import { serveHealth } from './worker/health-server.js';
 import { introduce } from './worker/introductions.js';
 import { installRuntime } from './worker/runtime.js';
@@ -32,17 +32,14 @@ async function main(): Promise<void> {
   const connections = app.get(LiveConnections);
   const onFault = (invocation: string, err: unknown) => log.error({ event: 'leg_unsettled', invocation, err });
   const legs = legActivities(app.get(SendLeg), connections, onFault);
-  const programs = app
-    .get(Registry)
-    .all()
-    .filter((entry) => entry.transport === 'stdio');
+  const held = app.get(Registry).all().filter(livesOnWorker);
   const own = { name: connections.queue, activities: connectionActivities(connections) };
   const workers = await TemporalWorkers.create(
     config,
     app.get(KeyRingCodec),
     app.get(CallSteps),
     legs,
-    programs.length > 0 ? own : undefined,
+    held.length > 0 ? own : undefined,
   );
   const running = workers.run();
   const reconciling = app.get(ReconcileSchedule);
@@ -60,7 +57,7 @@ async function main(): Promise<void> {
     });
   }
   log.info({ event: 'ready', url: health.url }, 'ready');
-  void introduce(programs, connections, app.get(ToolLists));
+  void introduce(held, connections, app.get(ToolLists));
 
   try {
     await running;

@@ -17,7 +17,7 @@ const undo = undoAfterEach();
 
 const leaseMs = 3_000;
 /** On two busy cores, beyond the lease: a workflow task, the steps that close the call, and the looking. */
-const slackMs = 12_000;
+const slackMs = 30_000;
 const lost = { outcome: 'binding_lost', reason: 'connection_lost' };
 const yes = { publish: { confirm: true } };
 const publish = { server: 'notes', tool: 'publish', arguments: { title: 'news' } };

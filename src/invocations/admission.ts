@@ -12,7 +12,7 @@ import { bodyDigestOf } from '../http/repeatable-replies.js';
 import { Catalog, CatalogFault } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from '../servers/credentials.js';
-import { type HttpServerEntry, Registry, type ServerEntry } from '../servers/registry.js';
+import { type HttpServerEntry, livesOnWorker, Registry, type ServerEntry } from '../servers/registry.js';
 import type { StartBody } from './invocations.contract.js';
 
 export interface AdmittedCall {
@@ -51,8 +51,8 @@ export class Admission {
     const paramsDigest = bodyDigestOf(body.params, '/params');
     const bytes = Buffer.byteLength(JSON.stringify(body.params));
     if (bytes > server.policy.maxArgumentsBytes) throw new Problem('arguments_too_large');
-    // A program is started by workers alone, so whether it has the tool is theirs to judge.
-    if (body.method === 'tools/call' && server.transport !== 'stdio') await this.requireTool(server, body.params.name);
+    // Some servers are spoken to by workers alone, so whether it has the tool is theirs to judge.
+    if (body.method === 'tools/call' && !livesOnWorker(server)) await this.requireTool(server, body.params.name);
 
     const { method, params } = body;
     return {

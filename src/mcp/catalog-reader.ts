@@ -4,6 +4,7 @@ import {
   Client,
   StreamableHTTPClientTransport,
   type DiscoverResult,
+  type FetchLike,
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -14,7 +15,7 @@ import { post } from './http-post.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 import { toolDigest } from './tool-definition.js';
 
-const maxPages = 50;
+export const maxPages = 50;
 /** Of all responses together: a list of tools is words and schemas, and is held in memory. */
 export const maxCatalogBytes = 8 * 1024 * 1024;
 /** For all requests together; it delays a leg and is not counted in the leg's own deadline. */
@@ -22,7 +23,7 @@ export const catalogDeadlineMs = 15_000;
 export const revision = '2026-07-28';
 
 /** What happened on HTTP's level; the SDK's errors do not tell it reliably. */
-interface HttpFacts {
+export interface HttpFacts {
   status?: number;
   networkError?: Error;
   bytesLeft: number;
@@ -82,17 +83,22 @@ function transportTo(agent: Dispatcher, { url, bearer }: ServerEndpoint, facts: 
       redirect: 'manual',
       ...(bearer !== undefined && { headers: { authorization: `Bearer ${bearer}` } }),
     },
-    fetch: async (target, init) => {
-      try {
-        const response = await post(agent, target, init ?? {}, facts.bytesLeft);
-        facts.status = response.status;
-        return counted(response, facts);
-      } catch (error) {
-        facts.networkError = error as Error;
-        throw error;
-      }
-    },
+    fetch: fetchNoting(agent, facts),
   });
+}
+
+/** Bounded POSTs, and a note of what became of them. */
+export function fetchNoting(agent: Dispatcher, facts: HttpFacts): FetchLike {
+  return async (target, init) => {
+    try {
+      const response = await post(agent, target, init ?? {}, facts.bytesLeft);
+      facts.status = response.status;
+      return counted(response, facts);
+    } catch (error) {
+      facts.networkError = error as Error;
+      throw error;
+    }
+  };
 }
 
 /** Lets every response draw on one budget, so that many pages cannot do what one large page may not. */
@@ -109,7 +115,7 @@ function counted(response: Response, facts: HttpFacts): Response {
 }
 
 /** A tool without a canonical form cannot be bound to a call (lone surrogates), so it is not offered. */
-function byName(tools: readonly Tool[]): Map<string, Tool> {
+export function byName(tools: readonly Tool[]): Map<string, Tool> {
   const named = new Map<string, Tool>();
   for (const tool of tools) {
     if (named.has(tool.name)) throw new CatalogFault('invalid', 'the server lists two tools under one name');
@@ -127,7 +133,15 @@ function hasDigest(tool: Tool): boolean {
   }
 }
 
-function faultOf(endpoint: ServerEndpoint, facts: HttpFacts, deadline: AbortSignal): CatalogFault {
+/** By these a server of an earlier revision says that it expects a session first, or other headers. */
+const mayBeOfOtherRevision: ReadonlySet<number> = new Set([400, 404, 406]);
+
+export function faultOf(
+  endpoint: ServerEndpoint,
+  facts: HttpFacts,
+  deadline: AbortSignal,
+  spoken: string = revision,
+): CatalogFault {
   const { status, networkError } = facts;
   if (deadline.aborted) return new CatalogFault('unreachable', `server ${endpoint.id} did not answer in time`);
   if (networkError !== undefined) {
@@ -139,6 +153,8 @@ function faultOf(endpoint: ServerEndpoint, facts: HttpFacts, deadline: AbortSign
   const said = `server ${endpoint.id} answered HTTP ${status}`;
   if (status === 401 || status === 403) return new CatalogFault('unauthorized', said);
   if (status === 408 || status === 429 || (status ?? 0) >= 500) return new CatalogFault('unreachable', said);
-  if (status !== undefined && status >= 300) return new CatalogFault('invalid', said);
-  return new CatalogFault('invalid', `server ${endpoint.id} does not speak MCP ${revision}`);
+  if (status !== undefined && status >= 300 && !mayBeOfOtherRevision.has(status)) return new CatalogFault('invalid', said);
+  const speaksNot = `server ${endpoint.id} does not speak MCP ${spoken} (HTTP ${status})`;
+  const hint = spoken === revision ? `; if it speaks 2025-11-25, its registration must say protocol: '2025-11-25'` : '';
+  return new CatalogFault('invalid', speaksNot + hint);
 }

@@ -44,11 +44,22 @@ export async function post(
   onFault: (fault: ResponseFault) => void = () => {},
 ): Promise<Response> {
   if (init.method !== 'POST') throw new TypeError('only POST is sent to an MCP server');
+  return exchange(agent, url, init, maxBytes, onFault);
+}
+
+/** As {@link post}, with the other methods that the sessions of an earlier revision need. */
+export async function exchange(
+  agent: Dispatcher,
+  url: string | URL,
+  init: RequestInit,
+  maxBytes: number,
+  onFault: (fault: ResponseFault) => void = () => {},
+): Promise<Response> {
   const reply = await request(url, {
     dispatcher: agent,
-    method: 'POST',
+    method: init.method as Dispatcher.HttpMethod,
     headers: Object.fromEntries(new Headers(init.headers)),
-    body: init.body as string,
+    body: (init.body as string | undefined) ?? null,
     signal: init.signal ?? null,
   });
   // Aborting destroys the body, read or not; its reader hears of it, and an unread one must not end the process.

@@ -75,7 +75,7 @@ function metaOf(params: Record<string, unknown>, capabilities: Capabilities): Re
 }
 
 /** The code of a network error, Node's or undici's, or of our own fault; other errors tell too much, or too little. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof ResponseFault) return at.code;
     const { code } = at as { code?: unknown };

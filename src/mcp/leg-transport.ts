@@ -29,13 +29,7 @@ export class LegTransport extends StreamableHTTPClientTransport {
         return response;
       },
       requestInit: { headers: options.headers, redirect: 'manual' },
-      // Else an event with an id would be followed by a GET; resumable streams are no part of MCP 2026-07-28.
-      reconnectionOptions: {
-        maxRetries: 0,
-        initialReconnectionDelay: 0,
-        maxReconnectionDelay: 0,
-        reconnectionDelayGrowFactor: 1,
-      },
+      reconnectionOptions: noReconnection,
     });
     this.#leg = leg;
   }
@@ -59,12 +53,20 @@ export class LegTransport extends StreamableHTTPClientTransport {
   }
 }
 
+/** Else an event with an id would be followed by a GET; resumable streams are no part of MCP 2026-07-28. */
+export const noReconnection = {
+  maxRetries: 0,
+  initialReconnectionDelay: 0,
+  maxReconnectionDelay: 0,
+  reconnectionDelayGrowFactor: 1,
+};
+
 /** Lets only a 200 with a body through to the SDK; everything else ends the leg here, with its status. */
-async function postOnce(
+export async function postOnce(
   leg: Leg,
   url: string | URL,
   init: RequestInit | undefined,
-  { agent, maxBytes }: LegTransportOptions,
+  { agent, maxBytes }: Pick<LegTransportOptions, 'agent' | 'maxBytes'>,
 ): Promise<Response> {
   leg.takePost();
   let status = 200;
@@ -78,12 +80,12 @@ async function postOnce(
   throw new Error(`HTTP ${status}`);
 }
 
-function isEventStream(response: Response): boolean {
+export function isEventStream(response: Response): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(response.headers.get('content-type') ?? '');
 }
 
 /** A JSON-RPC error under our id is the server's own word, whatever the status; without one the status speaks. */
-async function refusalOf(response: Response, wireId: string): Promise<LegEnding> {
+export async function refusalOf(response: Response, wireId: string): Promise<LegEnding> {
   const { status } = response;
   const text = await response.text().catch(() => '');
   const body = jsonOf(text);

@@ -13,6 +13,7 @@ import { isObject, jsonOf } from '../../domain/server-json.js';
 import type { ServerDescription } from './catalog.js';
 import { maxCatalogBytes, revision } from './catalog-reader.js';
 import { clientInfo } from './client-info.js';
+import { connectionLost, type Connection } from './connection.js';
 import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
@@ -22,11 +23,6 @@ import type { Wire } from './live-transport.js';
 import { ServerProcess } from './server-process.js';
 import type { ServerProgram } from './server-program.js';
 import { maxValuesIn } from './value-count.js';
-
-/** A leg that goes over a live connection and no other. */
-export interface LiveLegRequest extends LegMessage {
-  readonly connection: LiveConnection;
-}
 
 /** Lines that are no JSON object, since something that was awaited: a program that prints to its output by mistake does so rarely. */
 const maxGarbageLines = 100;
@@ -45,7 +41,7 @@ interface Awaited {
 /** Why a connection ended; a stable code. */
 export type ConnectionEnd = 'process_ended' | 'output_too_large' | 'output_invalid' | 'not_mcp' | 'stopped';
 
-export class LiveConnection implements Wire {
+export class LiveConnection implements Connection, Wire {
   readonly generation: string = randomUUID();
   /** Resolves when no leg can be sent over it any more. */
   readonly ended: Promise<ConnectionEnd>;
@@ -209,9 +205,6 @@ export class LiveConnection implements Wire {
     this.#end(end);
   }
 }
-
-/** Why a leg was not sent when its connection was gone before. */
-export const connectionLost = 'connection_lost';
 
 /** JSON escapes every newline. */
 function lineOf(message: object): string {

@@ -1,12 +1,17 @@
 /**
  * The live connections that this worker holds: one process per registered stdio server, started when a call needs it and kept for as long as
- * the worker lives. Another worker holds others: a call goes on where it was asked.
+ * the worker lives; and one session per call of a server of an earlier revision. Another worker holds others: a call goes on where it was
+ * asked.
  */
 
-import type { ServerDescription } from './catalog.js';
 import { CatalogFault } from './catalog-fault.js';
+import type { Connection, Offer } from './connection.js';
+import { mcpAgent } from './http-post.js';
+import { LegacySession, type LegacySessionOptions } from './legacy-session.js';
 import { LiveConnection } from './live-connection.js';
 import { type CallId, Places } from './places.js';
+import type { ServerEndpoint } from './server-endpoint.js';
+import { WireProof } from './wire-proof.js';
 import type { ServerProgram } from './server-program.js';
 
 /** A program that ends at once must not be started as fast as calls come in. */
@@ -22,11 +27,18 @@ export interface LiveConnectionsOptions {
   /** Calls that are parked or may yet be, at once: each takes a slot of the own queue. */
   readonly maxParked: number;
   /** Told what a server says of itself, each time it was asked. */
-  readonly onDescribed: (key: string, description: ServerDescription) => void;
+  readonly onDescribed: (key: string, description: Offer) => void;
   readonly log: { info(fields: object, message: string): void };
 }
 
+/** What a new session is told, and bounded by; `server` is the digest of the registration. */
+export type SessionWish = Pick<LegacySessionOptions, 'capabilities' | 'maxResultBytes'> & { readonly server: string };
+
 export class LiveConnections {
+  readonly #agent = mcpAgent();
+  readonly #proof = new WireProof();
+  /** By invocation; of those who only ask what a server offers, by generation. */
+  readonly #sessions = new Map<string, LegacySession>();
   readonly #options: LiveConnectionsOptions;
   readonly #current = new Map<string, LiveConnection>();
   readonly #processes = new Set<LiveConnection>();
@@ -35,11 +47,13 @@ export class LiveConnections {
   /** Of every parked call: what ends the wait for its connection. */
   readonly #parked = new Set<() => void>();
   #isStopping = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: LiveConnectionsOptions) {
     this.#options = options;
     const { maxParked: max, leaseMs: keepMs } = options;
-    this.#places = new Places({ max, maxPerTenant: Math.ceil(max / 2), keepMs });
+    const onFree = ({ invocation }: CallId) => this.#sessions.get(invocation)?.stop();
+    this.#places = new Places({ max, maxPerTenant: Math.ceil(max / 2), keepMs, onFree });
   }
 
   get queue(): string {
@@ -53,8 +67,7 @@ export class LiveConnections {
    * @throws {CatalogFault} `unreachable` when this worker can have none now
    */
   open(program: ServerProgram, call?: CallId): LiveConnection {
-    if (this.#isStopping) throw unreachable(program, 'the worker is stopping');
-    if (call !== undefined) this.#admit(program, call);
+    this.#admit(program, call);
     const current = this.#current.get(program.key);
     if (current?.isOpen === true) return current;
     const startedAt = this.#startedAt.get(program.key) ?? -Infinity;
@@ -72,6 +85,34 @@ export class LiveConnections {
     return current;
   }
 
+  /**
+   * The session that a new call uses, which no other call ever does.
+   *
+   * @throws {CatalogFault} as {@link open}
+   */
+  openSession(endpoint: ServerEndpoint, wish: SessionWish, call: CallId): LegacySession {
+    this.#admit(endpoint, call);
+    // One whose call never got through to the server.
+    this.#sessions.get(call.invocation)?.stop();
+    return this.#begin(endpoint, wish, call.invocation);
+  }
+
+  /** The session of a call under way, or undefined when it is gone. From now on with the credential of `endpoint`. */
+  findSession(endpoint: ServerEndpoint, generation: string, call: CallId): LegacySession | undefined {
+    const session = this.#sessions.get(call.invocation);
+    if (session?.generation !== generation || !session.isOpen) return undefined;
+    this.#places.beginLeg(call);
+    session.use(endpoint);
+    return session;
+  }
+
+  /** Asks a server of an earlier revision for its tools, in a session of its own. */
+  async introduce(endpoint: ServerEndpoint, server: string): Promise<void> {
+    this.#admit(endpoint);
+    const session = this.#begin(endpoint, { server, capabilities: {}, maxResultBytes: 0 });
+    await session.describe().finally(() => session.stop());
+  }
+
   /** Has to be told of every leg, also of one that never got as far as a connection. @see Places.endLeg */
   endLeg(call: CallId, goesOn: boolean): void {
     this.#places.endLeg(call, goesOn);
@@ -83,7 +124,8 @@ export class LiveConnections {
    * @param call absent when a workflow of an earlier build asks
    */
   async whileOpen(generation: string, signal: AbortSignal, call?: CallId): Promise<void> {
-    const connection = [...this.#current.values()].find((each) => each.generation === generation);
+    const all: Connection[] = [...this.#current.values(), ...this.#sessions.values()];
+    const connection = all.find((each) => each.generation === generation);
     if (connection === undefined || !connection.isOpen || signal.aborted || this.#isStopping) return;
     const leave = call && this.#places.watch(call);
     await new Promise<void>((resolve) => {
@@ -106,21 +148,48 @@ export class LiveConnections {
     for (const end of this.#parked) end();
   }
 
-  /** Ends every process, and waits for that. */
+  /** Ends every process and session, and waits for that. Idempotent. */
   async close(): Promise<void> {
-    this.release();
-    for (const connection of this.#processes) connection.stop();
-    await Promise.all([...this.#processes].map(({ gone }) => gone));
+    this.#closing ??= this.#end();
+    await this.#closing;
   }
 
-  #admit(program: ServerProgram, call: CallId): void {
-    if (!this.#places.hasRoomFor(call)) throw unreachable(program, 'too many calls live on this worker');
+  async #end(): Promise<void> {
+    this.release();
+    const all = [...this.#processes, ...this.#sessions.values()];
+    for (const connection of all) connection.stop();
+    await Promise.all(all.map(({ gone }) => gone));
+    this.#proof.close();
+    await this.#agent.destroy();
+  }
+
+  #admit(server: { readonly id: string }, call?: CallId): void {
+    if (this.#isStopping) throw unreachable(server, 'the worker is stopping');
+    if (call === undefined) return;
+    if (!this.#places.hasRoomFor(call)) throw unreachable(server, 'too many calls live on this worker');
     this.#places.beginLeg(call);
+  }
+
+  #begin(endpoint: ServerEndpoint, wish: SessionWish, invocation?: string): LegacySession {
+    const { queue, leaseMs, log } = this.#options;
+    const onDescribed: LegacySessionOptions['onDescribed'] = (description) => this.#options.onDescribed(wish.server, description);
+    const binding = { queue, leaseMs };
+    const session = new LegacySession({ ...wish, endpoint, binding, onDescribed, agent: this.#agent, proof: this.#proof });
+    const { generation } = session;
+    const key = invocation ?? generation;
+    const about = { server: endpoint.id, generation };
+    this.#sessions.set(key, session);
+    log.info({ event: 'session_opened', ...about }, 'session opened');
+    void Promise.all([session.ended, session.gone]).then(([why]) => {
+      if (this.#sessions.get(key) === session) this.#sessions.delete(key);
+      log.info({ event: 'session_closed', ...about, why }, 'session closed');
+    });
+    return session;
   }
 
   #start(program: ServerProgram): LiveConnection {
     const { queue, leaseMs, log } = this.#options;
-    const onDescribed = (description: ServerDescription) => this.#options.onDescribed(program.key, description);
+    const onDescribed = (description: Offer) => this.#options.onDescribed(program.key, description);
     const connection = new LiveConnection(program, { queue, leaseMs }, onDescribed);
     const { generation, pid } = connection;
     const about = { server: program.id, generation, pid };
@@ -136,6 +205,6 @@ export class LiveConnections {
   }
 }
 
-function unreachable({ id }: ServerProgram, why: string): CatalogFault {
+function unreachable({ id }: { readonly id: string }, why: string): CatalogFault {
   return new CatalogFault('unreachable', `server ${id}: ${why}`);
 }

@@ -13,6 +13,8 @@ export interface PlacesOptions {
   readonly maxPerTenant: number;
   /** How long a place waits for what the workflow does next; whoever died meanwhile loses it. */
   readonly keepMs: number;
+  /** Told once a call has no place any more. */
+  readonly onFree: (call: CallId) => void;
 }
 
 interface Place {
@@ -87,6 +89,8 @@ export class Places {
   #free(place: Place): void {
     clearTimeout(place.timer);
     // The call may have got another one since.
-    if (this.#places.get(place.call.invocation) === place) this.#places.delete(place.call.invocation);
+    if (this.#places.get(place.call.invocation) !== place) return;
+    this.#places.delete(place.call.invocation);
+    this.#options.onFree(place.call);
   }
 }

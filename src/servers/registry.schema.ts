@@ -43,14 +43,30 @@ const common = {
   policy: policySchema.optional(),
 };
 
+/** What is spoken when nothing is said; it is no part of the digest. */
+const presentProtocol = '2026-07-28';
+const protocols = [presentProtocol, '2025-11-25'] as const;
+
 const httpServerSchema = z.strictObject({
   ...common,
   transport: z.literal('streamable-http'),
+  protocol: z
+    .enum(protocols, { error: `expected ${protocols.map((each) => `'${each}'`).join(' or ')}` })
+    .transform((protocol) => (protocol === presentProtocol ? undefined : protocol))
+    .optional(),
   url: serverUrl,
   credential: credentialSchema.optional(),
 });
 
-const stdioServerSchema = z.strictObject({ ...common, transport: z.literal('stdio'), ...stdioMembers });
+/** A question of an earlier revision does not say which call it belongs to, and a process is shared by calls of all tenants. */
+const stdioProtocol = z.literal(presentProtocol, { error: `expected '${presentProtocol}', which alone is spoken over stdio` });
+
+const stdioServerSchema = z.strictObject({
+  ...common,
+  transport: z.literal('stdio'),
+  protocol: stdioProtocol.transform(() => undefined).optional(),
+  ...stdioMembers,
+});
 
 const serverSchema = z.discriminatedUnion('transport', [httpServerSchema, stdioServerSchema], {
   error: (issue) => (issue.code === 'invalid_union' ? 'expected streamable-http or stdio' : 'expected a server'),

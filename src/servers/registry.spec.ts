@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { digestOf as digestOfValue } from '../../domain/digest.js';
 import { defaultPolicy } from '../../domain/policy.js';
 import { bearerOf, CredentialFault } from './credentials.js';
 import { Registry, RegistryFault } from './registry.js';
@@ -101,6 +102,30 @@ describe('Registry', () => {
       `${file}:5: servers[0].${path}: expected a list of 1 to 1000 ids, as they stand in tokens`,
     ]),
   );
+
+  it('binds a call to the protocol where one is named, and leaves what it was bound to before as it is', () => {
+    const digestOf = (text: string) => parse(text).get('deploys')?.digest;
+    expect(digestOf(one("    transport: streamable-http\n    protocol: '2026-07-28'"))).toBe(digestOf(good));
+    expect(digestOf(one("    transport: streamable-http\n    protocol: '2025-11-25'"))).not.toBe(digestOf(good));
+    // Calls that were started by earlier builds are bound to this.
+    const bound = {
+      id: 'deploys',
+      transport: 'streamable-http',
+      url: 'https://mcp.example.com/mcp',
+      credential: { env: 'DEPLOYS_TOKEN' },
+    };
+    expect(digestOf(good)).toBe(digestOfValue(bound));
+  });
+
+  it('refuses a protocol that is not spoken, or not over that transport', () => {
+    expect(complaintsOf(one("    transport: streamable-http\n    protocol: '2024-11-05'"))).toEqual([
+      `${file}:6: servers[0].protocol: expected '2026-07-28' or '2025-11-25'`,
+    ]);
+    const program = "servers:\n  - { id: a, title: A, transport: stdio, command: a, protocol: '2025-11-25' }\n";
+    expect(complaintsOf(program)).toEqual([
+      `${file}:2: servers[0].protocol: expected '2026-07-28', which alone is spoken over stdio`,
+    ]);
+  });
 
   it('says line, path and expected form of every fault at once', () => {
     const text = good.replace('P1D', 'P1M').replace('maxRounds: 3', 'maxRounds: many').replace('maxFields', 'maxFeelds');

@@ -24,7 +24,7 @@ interface Registered {
   /** Who may use it; absent: everybody. No part of what a call is bound to, so that a change loses the calls of those alone whom it shuts out. */
   readonly access?: Access;
   /**
-   * Of id, transport, URL or command line, and references to secrets: what a call is bound to. A secret itself may change, the title
+   * Of id, transport, protocol, URL or command line, and references to secrets: what a call is bound to. A secret itself may change, the title
    * too.
    */
   readonly digest: string;
@@ -32,13 +32,21 @@ interface Registered {
 
 export interface HttpServerEntry extends Registered {
   readonly transport: 'streamable-http';
+  /** Absent: 2026-07-28. */
+  readonly protocol?: never;
   readonly url: string;
   readonly credential?: CredentialRef;
+}
+
+/** A server of MCP 2025-11-25, which asks while a call is pending: a worker holds a session for every call. */
+export interface LegacyServerEntry extends Omit<HttpServerEntry, 'protocol'> {
+  readonly protocol: '2025-11-25';
 }
 
 /** A program that a worker starts and speaks to over its standard input and output. */
 export interface StdioServerEntry extends Registered {
   readonly transport: 'stdio';
+  readonly protocol?: never;
   readonly command: string;
   readonly args: readonly string[];
   /** The child's environment beyond the little it inherits: texts, and references to secrets. */
@@ -46,7 +54,12 @@ export interface StdioServerEntry extends Registered {
   readonly cwd?: string;
 }
 
-export type ServerEntry = HttpServerEntry | StdioServerEntry;
+export type ServerEntry = HttpServerEntry | LegacyServerEntry | StdioServerEntry;
+
+/** Whether its calls live on a connection that one worker holds; the API speaks to no such server. */
+export function livesOnWorker(entry: ServerEntry): entry is LegacyServerEntry | StdioServerEntry {
+  return entry.transport === 'stdio' || entry.protocol !== undefined;
+}
 
 export class Registry {
   private readonly entries: ReadonlyMap<string, ServerEntry>;
@@ -116,12 +129,13 @@ function entryOf(written: WrittenServer): ServerEntry {
   const { access } = written;
   const unbound = { title: written.title, policy, policyDigest: digestOf(policy), ...(access !== undefined && { access }) };
   if (written.transport === 'stdio') {
-    const { policy: _, title: _title, access: _access, ...bound } = written;
+    const { policy: _, title: _title, access: _access, protocol: _protocol, ...bound } = written;
     // Arguments and environment may hold what is not for everyone's eyes; the program's name says enough.
     return { ...bound, ...unbound, origin: `stdio:${basename(written.command)}`, digest: digestOf(bound) };
   }
-  const { policy: _, title: _title, access: _access, credential, ...rest } = written;
-  const bound = { ...rest, ...(credential !== undefined && { credential }) };
+  const { policy: _, title: _title, access: _access, credential, protocol, ...rest } = written;
+  // What is not said is not in the digest.
+  const bound = { ...rest, ...(credential !== undefined && { credential }), ...(protocol !== undefined && { protocol }) };
   return { ...bound, ...unbound, origin: new URL(written.url).origin, digest: digestOf(bound) };
 }
 

@@ -6,7 +6,7 @@ import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from './credentials.js';
 import { type PublishedTools, ToolLists } from './published-tools.js';
-import { type HttpServerEntry, Registry, type ServerEntry } from './registry.js';
+import { type HttpServerEntry, livesOnWorker, Registry, type ServerEntry } from './registry.js';
 import type { ServerPage, ToolPage } from './servers.contract.js';
 
 /** Somebody who looks at a list of tools can live with one this old; a leg looks for itself. */
@@ -30,12 +30,12 @@ export class Servers {
   async tools({ tenant }: Actor, id: string): Promise<ToolPage> {
     const entry = this.registry.getFor(tenant, id);
     if (entry === undefined) throw new Problem('server_absent');
-    const { tools, fetchedAt } = await (entry.transport === 'stdio' ? this.published(entry) : this.describe(entry));
+    const { tools, fetchedAt } = await (livesOnWorker(entry) ? this.published(entry) : this.describe(entry));
     const items = [...tools.values()].map((tool) => ({ ...tool, digest: toolDigest(tool) }));
     return { server: id, fetchedAt: new Date(fetchedAt).toISOString(), items };
   }
 
-  /** Only workers start programs: until one has, there is nothing to show. */
+  /** Only workers speak to it: until one has, there is nothing to show. */
   private async published(entry: ServerEntry): Promise<PublishedTools> {
     const published = await this.toolLists.find(entry.digest);
     if (published === undefined) throw new Problem('server_unavailable', { detail: 'not_asked_yet', retryAfterSeconds });

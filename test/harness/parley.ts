@@ -26,6 +26,7 @@ export interface WrittenServer {
   readonly title?: string;
   /** Of a server of transport streamable-http, which is the default. */
   readonly url?: string;
+  readonly protocol?: '2026-07-28' | '2025-11-25';
   readonly credential?: { readonly env: string } | { readonly file: string };
   /** Of a server of transport stdio. */
   readonly transport?: 'stdio';
