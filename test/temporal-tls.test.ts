@@ -1,6 +1,5 @@
 /** Temporal behind TLS: certificates of both sides are checked on a real handshake, and an API key is sent with every request. */
 
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
@@ -8,7 +7,7 @@ import { connect, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
-import { promisify } from 'node:util';
+import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Config } from '../src/config/config.js';
 import { KeyRingCodec } from '../src/crypto/codec.js';
@@ -18,34 +17,39 @@ import { accept, asked, deployTo, outcome, start } from './harness/conversation.
 import { codecKeysFile } from './histories/keys.js';
 import { undoAfterEach } from './harness/undo.js';
 
-const run = promisify(execFile);
 const undo = undoAfterEach();
 let dir: string;
 const pem = (name: string): string => join(dir, name);
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'parley-tls-'));
-  for (const ca of ['ca', 'strangers'])
-    await openssl('req', '-x509', ...newKey(ca), '-out', pem(`${ca}.pem`), '-subj', `/CN=${ca}`);
-  await writeFile(pem('names'), 'subjectAltName=DNS:temporal.internal,IP:127.0.0.1');
-  for (const name of ['server', 'client']) {
-    await openssl('req', ...newKey(name), '-out', pem('request'), '-subj', `/CN=${name}`);
-    const by = ['-CA', pem('ca.pem'), '-CAkey', pem('ca.key'), '-CAcreateserial', '-extfile', pem('names')];
-    await openssl('x509', '-req', '-in', pem('request'), ...by, '-out', pem(`${name}.pem`));
-  }
+  const authority = await certificate('ca', { extensions: ofAuthority });
+  await certificate('strangers', { extensions: ofAuthority });
+  for (const name of ['server', 'client']) await certificate(name, { extensions: [itsNames], ca: authority });
 }, 60_000);
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const openssl = (...args: string[]) => run('openssl', args);
-const newKey = (name: string): string[] => [
-  '-newkey',
-  'ec',
-  '-pkeyopt',
-  'ec_paramgen_curve:prime256v1',
-  '-nodes',
-  '-keyout',
-  pem(`${name}.key`),
+type Options = NonNullable<Parameters<typeof generate>[1]>;
+
+const ofAuthority: NonNullable<Options['extensions']> = [
+  { name: 'basicConstraints', cA: true, critical: true },
+  { name: 'keyUsage', keyCertSign: true, critical: true },
 ];
+const itsNames = {
+  name: 'subjectAltName' as const,
+  altNames: [
+    { type: 2 as const, value: 'temporal.internal' },
+    { type: 7 as const, ip: '127.0.0.1' },
+  ],
+};
+
+/** A new key and its certificate, in the test's folder. */
+async function certificate(name: string, options: Options): Promise<{ key: string; cert: string }> {
+  const made = await generate([{ name: 'commonName', value: name }], { keyType: 'ec', algorithm: 'sha256', ...options });
+  await writeFile(pem(`${name}.key`), made.private);
+  await writeFile(pem(`${name}.pem`), made.cert);
+  return { key: made.private, cert: made.cert };
+}
 
 async function listening(server: Server): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
