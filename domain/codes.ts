@@ -171,7 +171,7 @@ const kinds = {
     title: 'The answer is to something else than what is asked',
     advice: 'Read the consent again, and answer with the digest of what was shown.',
   },
-  // Never told to the caller, who gets consent_unknown: only the audit record says that somebody else's question was answered.
+  // Never told (see toldCodes): only the audit record says that somebody else's question was answered.
   answer_foreign: {
     status: 404,
     title: 'There is no such consent for you',
@@ -222,3 +222,9 @@ const kinds = {
 export type ProblemCode = keyof typeof kinds;
 
 export const problemCodes: Readonly<Record<ProblemCode, ProblemKind>> = kinds;
+
+/** What a caller may be told: somebody who was not asked gets `consent_unknown`. */
+export const toldCodes = Object.keys(kinds).filter((code) => code !== 'answer_foreign') as Exclude<
+  ProblemCode,
+  'answer_foreign'
+>[];

@@ -231,6 +231,14 @@ describe('the description', () => {
     }
   });
 
+  it('names every code that a caller may be told, and not the one that none is', async () => {
+    const { components } = (await (await api.fetch('/openapi.json')).json()) as {
+      components: { schemas: { Problem: { properties: { code: { enum: string[] } } } } };
+    };
+    const named = components.schemas.Problem.properties.code.enum;
+    expect([...named, 'answer_foreign'].sort()).toEqual(Object.keys(problemCodes).sort());
+  });
+
   it('is served as OpenAPI 3.1', async () => {
     const document = (await (await api.fetch('/openapi.json')).json()) as { openapi: string };
     expect(document.openapi).toBe('3.1.0');

@@ -1,7 +1,7 @@
 /** docs/codes.md, made from the tables that the code itself uses, so that no code is missing from it and none has another meaning. */
 
 import { answerFaults, type AnswerFaultCode } from '../domain/answers.js';
-import { problemCodes } from '../domain/codes.js';
+import { problemCodes, toldCodes } from '../domain/codes.js';
 import { refusalCodes } from '../domain/consent.js';
 import { gateRefusals } from '../domain/gate.js';
 import { outcomes } from '../domain/outcome.js';
@@ -24,10 +24,7 @@ const valueFaults: Readonly<Record<Exclude<AnswerFaultCode, keyof typeof answerF
 };
 
 export function codesPage(): string {
-  const problems = Object.entries(problemCodes)
-    // Callers get `consent_unknown` in its place; only the audit record knows it.
-    .filter(([code]) => code !== 'answer_foreign')
-    .map(([code, { status, title, advice }]) => ({ code, status, title, advice }));
+  const problems = toldCodes.map((code) => ({ code, ...problemCodes[code] }));
   return [
     '<!-- Written by `npm run docs:codes` from the tables in domain/. Do not edit. -->',
     '# Codes',

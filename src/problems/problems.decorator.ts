@@ -3,9 +3,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse } from '@nestjs/swagger';
 import { z } from 'zod';
-import { type ProblemCode, problemCodes } from '../../domain/codes.js';
-
-const codes = Object.keys(problemCodes) as [ProblemCode, ...ProblemCode[]];
+import { type ProblemCode, problemCodes, toldCodes } from '../../domain/codes.js';
 
 /** RFC 9457, with Parley's stable code. */
 export const problemBody = z
@@ -13,7 +11,7 @@ export const problemBody = z
     type: z.string(),
     title: z.string(),
     status: z.int(),
-    code: z.enum(codes),
+    code: z.enum(toldCodes),
     detail: z.string().optional(),
     advice: z.string(),
     errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), message: z.string() })).optional(),
