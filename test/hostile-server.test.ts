@@ -1,4 +1,7 @@
-/** Servers that answer what no honest one would: the call ends with a reason, and the worker goes on. */
+/**
+ * Servers that fill a call's history, or all that its policy allows: another run takes over, and nothing is lost between one and the next.
+ * What ends after one answer is in the table of test/hostile.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
@@ -9,7 +12,6 @@ import { temporalClient } from './harness/temporal.js';
 import { asking, done, scriptedServer, tool, type Reply, type ScriptedServer } from './harness/scripted-server.js';
 
 const kibibyte = 1024;
-const asyncOutput = { outputSchema: { type: 'object', $async: true, required: ['x'] } };
 const options = (count: number) => Array.from({ length: count }, (_, n) => `${n}`.padStart(kibibyte, 'x'));
 const choices = (kibibytes: number) =>
   Object.fromEntries(Array.from({ length: kibibytes / 100 }, (_, n) => [`choice${n}`, { type: 'string', enum: options(50) }]));
@@ -19,18 +21,12 @@ let scripted: ScriptedServer;
 /** The retry of a call, as it waits for its reply. */
 let held: Reply | undefined;
 beforeAll(async () => {
-  const names = ['deep_result', 'deep_error', 'huge_question', 'large_question', 'never_ready', 'ready_later', 'holds_the_retry'];
-  scripted = await scriptedServer([...names.map((name) => tool(name)), tool('async_output', asyncOutput)], (call, reply) => {
+  const tools = ['large_question', 'never_ready', 'ready_later', 'holds_the_retry'].map((name) => tool(name));
+  scripted = await scriptedServer(tools, (call, reply) => {
     const { name, ...params } = call.params as { name: string };
     if ('inputResponses' in params && name === 'holds_the_retry' && held === undefined) return void (held = reply);
     if ('inputResponses' in params && name !== 'ready_later') return reply.result(done);
     switch (name) {
-      case 'deep_result':
-        return body(reply, call.id, `"result":{"resultType":"complete","content":[],"deep":${nested}}`);
-      case 'deep_error':
-        return body(reply, call.id, `"error":{"code":-32000,"message":"no","data":${nested}}`);
-      case 'huge_question':
-        return reply.result({ resultType: 'input_required', inputRequests: asking('go', choices(2_000), []) });
       case 'never_ready':
         return reply.result({ resultType: 'input_required', requestState: `${call.n}`.padStart(1_000_000) });
       case 'ready_later': {
@@ -41,13 +37,11 @@ beforeAll(async () => {
       }
       case 'holds_the_retry':
         return reply.result({ resultType: 'input_required', inputRequests: asking('go', { text: { type: 'string' } }) });
-      case 'large_question': {
+      default: {
         const requestState = 's'.repeat(250 * kibibyte);
         const inputRequests = asking('go', { ...choices(200), text: { type: 'string' } }, []);
         return reply.result({ resultType: 'input_required', inputRequests, requestState });
       }
-      default:
-        return reply.result({ ...done, structuredContent: {} });
     }
   });
   const gate = { maxStateBytes: 1_048_576, maxRoundBytes: 10_000 };
@@ -64,34 +58,9 @@ afterAll(async () => {
   await scripted?.close();
 });
 
-const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
-
-function body(reply: Reply, id: string, members: string): void {
-  reply.raw.writeHead(200, { 'content-type': 'application/json' });
-  reply.raw.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},${members}}`);
-}
-
 const call = (name: string, more: object = {}) => start(parley, { server: 'scripted', tool: name, ...more });
 
 describe('a hostile server', () => {
-  it('cannot end the worker with an output schema that is checked later', async () => {
-    expect(await outcome(parley, await call('async_output'))).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
-    expect(await outcome(parley, await call('async_output'))).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
-  });
-
-  it('cannot hide that it answered behind a result or an error that is too deep to keep', async () => {
-    const [result, error] = await Promise.all([call('deep_result'), call('deep_error')]);
-    expect(await outcome(parley, result)).toMatchObject({ outcome: 'failed', reason: 'output_invalid' });
-    expect(await outcome(parley, error)).toMatchObject({
-      outcome: 'failed',
-      problem: { detail: { message: 'no', rpcCode: -32000 } },
-    });
-  });
-
-  it('cannot park a call for ever with a question that no payload can hold', async () => {
-    expect(await outcome(parley, await call('huge_question'))).toMatchObject({ outcome: 'refused', reason: 'round_too_large' });
-  });
-
   it('cannot end a call by filling its history: a new run takes over, until the budget of polls is spent', async () => {
     const id = await call('never_ready', { server: 'patient' });
     expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'rounds_exceeded', reason: 'poll_cap', leg: 13 });
