@@ -64,6 +64,8 @@ describe('Config', () => {
     ['PARLEY_HTTP_PORT', 'expected a port, 0 to 65535 (0: any free one)'],
     ['PARLEY_LOG_LEVEL', 'expected one of trace, debug, info, warn, error, fatal, silent'],
     ['PARLEY_RETENTION', 'expected an ISO 8601 duration such as P30D'],
+    ['PARLEY_REDIS_REPLICAS', 'expected a whole number from 0 to 999'],
+    ['PARLEY_MAX_LEGS', 'expected a whole number from 1 to 1000'],
     ['PARLEY_CONNECTION_LEASE', 'expected an ISO 8601 duration such as PT30S, at least 1 s'],
     ['REDIS_URL', 'expected a URL that starts with redis:// or rediss://'],
     ['PARLEY_JWKS_FILE', 'PARLEY_JWKS_URL: set exactly one of it and PARLEY_JWKS_FILE'],
@@ -94,6 +96,10 @@ describe('Config', () => {
     const withKey = temporalOf({ TEMPORAL_API_KEY: 'hunter2' });
     expect(withKey.tls).toEqual({});
     expect(inspect(withKey, { depth: 9 }) + JSON.stringify(withKey)).not.toContain('hunter2');
+  });
+
+  it.each(['0', '1001', '-1', '1.5'])('takes no %s for a number of legs', (number) => {
+    expect(complaintsOf({ ...sound, PARLEY_MAX_LEGS: number }).complaints).toHaveLength(1);
   });
 
   it('keeps the audit record at least as long as the calls it tells of', () => {

@@ -45,6 +45,8 @@ export class Config {
   /** In the API only: a worker meets no tokens. */
   readonly auth?: AuthConfig;
   readonly logLevel!: LogLevel;
+  /** How many requests to MCP servers over HTTP one worker has under way at once. */
+  readonly maxLegs!: number;
   /** How long a parked call may hear nothing of the worker that holds its live connection, before the connection counts as lost. */
   readonly connectionLeaseMs!: number;
   /** How long closed invocations stay readable. */
@@ -124,7 +126,7 @@ function readAll(process: ProcessName, reader: Reader): Fields {
     redis: {
       url: new Secret(reader.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379') ?? ''),
       prefix: reader.text('PARLEY_REDIS_PREFIX', 'parley'),
-      replicas: reader.count('PARLEY_REDIS_REPLICAS', 0),
+      replicas: reader.count('PARLEY_REDIS_REPLICAS', 0, 0, 999),
       replicaTimeoutMs: reader.durationMs('PARLEY_REDIS_REPLICA_TIMEOUT', 'PT1S', maxReplicaTimeoutMs),
     },
     serversFile: reader.text('PARLEY_SERVERS', 'parley.servers.yaml'),
@@ -133,6 +135,7 @@ function readAll(process: ProcessName, reader: Reader): Fields {
     receiptKey: reader.secret('PARLEY_RECEIPT_KEY', 'a private Ed25519 JWK as JSON, with a "kid"'),
     ...(auth === undefined ? {} : { auth }),
     logLevel: reader.oneOf('PARLEY_LOG_LEVEL', logLevels, 'info'),
+    maxLegs: reader.count('PARLEY_MAX_LEGS', 100, 1, 1_000),
     connectionLeaseMs: reader.durationMs('PARLEY_CONNECTION_LEASE', 'PT30S', Infinity, 1_000),
     retentionMs,
     auditRetentionMs,

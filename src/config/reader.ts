@@ -70,11 +70,11 @@ export class Reader {
     return fallback;
   }
 
-  count(name: string, fallback: number): number {
+  count(name: string, fallback: number, least: number, most: number): number {
     const value = this.optional(name);
     if (value === undefined) return fallback;
-    if (/^\d{1,3}$/.test(value)) return Number(value);
-    this.complain(name, 'expected a whole number');
+    if (/^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most) return Number(value);
+    this.complain(name, `expected a whole number from ${least} to ${most}`);
     return fallback;
   }
 

@@ -11,8 +11,6 @@ import type { KeyRingCodec } from '../crypto/codec.js';
 import { dataConverterFor } from '../crypto/data-converter.js';
 import { connectionOptions } from '../temporal/connection-options.js';
 
-/** Requests to MCP servers at once, per process. */
-const maxLegs = 100;
 const beatThrottleMs = 300;
 /** Legs over live connections, and the calls parked on them (`maxParked`), at once. */
 const maxOwn = 1_000;
@@ -71,7 +69,7 @@ export class TemporalWorkers {
           ...common,
           taskQueue: legsQueue,
           activities: methodsOf(legs),
-          maxConcurrentActivityTaskExecutions: maxLegs,
+          maxConcurrentActivityTaskExecutions: config.maxLegs,
           // That a leg is begun must be known soon: by default a beat is held back for most of the heartbeat timeout.
           maxHeartbeatThrottleInterval: beatThrottleMs,
         }),
