@@ -1,4 +1,4 @@
-/** The lines of the README, run as they stand, answer as it shows. */
+/** The lines of the README and of docs/servers.md, run as they stand, answer as shown there. */
 
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { root } from '../tools/root.js';
-import { startParley, until, type Parley } from './harness/parley.js';
+import { startParley, until, type Parley, type WrittenServer } from './harness/parley.js';
 
 const run = promisify(execFile);
 const bash = (script: string, env: NodeJS.ProcessEnv) => run('bash', ['-euo', 'pipefail', '-c', script], { cwd: root, env });
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const contentOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+const readme = contentOf('README.md');
 
 interface Line {
   readonly command: string;
@@ -20,20 +22,28 @@ interface Line {
   readonly shown: unknown;
 }
 
-const marker = '<!-- checked -->\n```bash\n';
+const checked = '<!-- checked -->\n```';
 /** A checked block, and the reply that is shown right after it. */
-const blocks = readme
-  .split(marker)
-  .slice(1)
-  .map((rest) => {
-    const [command = '', after = ''] = rest.split('\n```\n', 2);
-    const reply = /^```jsonc\n\/\/ (\d{3})\n([^]*?)(?:\n```|$)/.exec(after);
-    return { command, status: Number(reply?.[1]), reply: reply?.[2] };
-  });
-const setup = blocks.filter(({ reply }) => reply === undefined).map(({ command }) => command);
-const lines: Line[] = blocks.flatMap(({ command, status, reply }) =>
-  reply === undefined ? [] : [{ command, status, shown: parseShown(reply) }],
-);
+const blocksOf = (page: string) =>
+  page
+    .split(`${checked}bash\n`)
+    .slice(1)
+    .map((rest) => {
+      const [command = '', after = ''] = rest.split('\n```\n', 2);
+      const reply = /^```jsonc\n\/\/ (\d{3})\n([^]*?)(?:\n```|$)/.exec(after);
+      return { command, status: Number(reply?.[1]), reply: reply?.[2] };
+    });
+const linesOf = (page: string): Line[] =>
+  blocksOf(page).flatMap(({ command, status, reply }) =>
+    reply === undefined ? [] : [{ command, status, shown: parseShown(reply) }],
+  );
+const setup = blocksOf(readme).flatMap(({ command, reply }) => (reply === undefined ? [command] : []));
+
+/** The registry that a page shows and has checked. */
+function registryOf(page: string): WrittenServer[] {
+  const [, shown = ''] = page.split(`${checked}yaml\n`);
+  return (parse(shown.split('\n```\n')[0] ?? '') as { servers?: WrittenServer[] } | null)?.servers ?? [];
+}
 
 /** A `…` that stands for members becomes one of that name. */
 function parseShown(text: string): unknown {
@@ -81,8 +91,8 @@ const hasCurl = await run('curl', ['--version']).then(
 describe('the README', () => {
   it('has its shell blocks checked, but for the two that run this', () => {
     const all = readme.split('```bash\n').length - 1;
-    expect(lines.length).toBeGreaterThanOrEqual(5);
-    expect(all - blocks.length).toBe(1);
+    expect(linesOf(readme).length).toBeGreaterThanOrEqual(5);
+    expect(all - blocksOf(readme).length).toBe(1);
     expect(readme).toContain('```bash\nnpm ci && npm run demo');
     expect(readme).toContain('\nnpm ci && npm test');
   });
@@ -96,11 +106,18 @@ describe('the README', () => {
   });
 });
 
-describe.skipIf(!hasCurl)('the curl lines of the README', () => {
+const pages = [
+  { page: 'README.md', expected: { lines: 5, servers: 0, deploys: 1 } },
+  { page: 'docs/servers.md', expected: { lines: 1, servers: 1, deploys: undefined } },
+];
+
+describe.skipIf(!hasCurl).each(pages)('the curl lines of $page', ({ page, expected }) => {
+  const servers = registryOf(contentOf(page));
+  const lines = linesOf(contentOf(page));
   let parley: Parley;
   let curlHome: string;
   beforeAll(async () => {
-    parley = await startParley();
+    parley = await startParley({ servers });
     curlHome = await mkdtemp(join(tmpdir(), 'parley-curl-'));
     // The status after the body, and no proxy, without a word of it in the README.
     await writeFile(join(curlHome, '.curlrc'), 'write-out = "\\n%{http_code}"\nnoproxy = "*"\n');
@@ -124,7 +141,8 @@ describe.skipIf(!hasCurl)('the curl lines of the README', () => {
     return { status: Number(stdout.slice(at)), body: JSON.parse(stdout.slice(0, at)) };
   }
 
-  it('answer in their order as the README shows [P3]', async () => {
+  it('answer in their order as it shows [P3]', async () => {
+    expect([lines.length, servers.length]).toEqual([expected.lines, expected.servers]);
     const env = await prepared();
     for (const { command, status, shown } of lines) {
       let last = '';
@@ -144,6 +162,6 @@ describe.skipIf(!hasCurl)('the curl lines of the README', () => {
       });
       for (const [name, value] of Object.entries(body)) if (typeof value === 'string') env[name.toUpperCase()] = value;
     }
-    expect(parley.example.effects().byTool['deploy']).toBe(1);
+    expect(parley.example.effects().byTool['deploy']).toBe(expected.deploys);
   }, 120_000);
 });
