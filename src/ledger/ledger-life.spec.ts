@@ -55,6 +55,34 @@ describe('the position', () => {
   });
 });
 
+describe('in a store that was wiped, a leg', () => {
+  it('of a call of the old epoch is refused, whatever its number (epoch_lost)', async () => {
+    await ledger.begin(begin);
+    await ledger.finish(begin, asked);
+    await store.wipe();
+    expect(await ledger.begin(begin)).toEqual({ is: 'epoch_lost' });
+    await ledger.position();
+    expect(await ledger.begin(begin)).toEqual({ is: 'epoch_lost' });
+    expect(await ledger.begin({ ...begin, leg: 2 })).toEqual({ is: 'epoch_lost' });
+  });
+
+  it('that is not there is no proof that it was not sent (epoch_lost)', async () => {
+    await ledger.begin(begin);
+    await store.wipe();
+    expect(await ledger.resolve(begin, position)).toBe('epoch_lost');
+    await ledger.position();
+    expect(await ledger.resolve(begin, position)).toBe('epoch_lost');
+    expect(await ledger.begin({ ...begin, try: 2 })).toEqual({ is: 'epoch_lost' });
+  });
+
+  it('is refused also when only its call was lost (previous_leg_missing)', async () => {
+    await ledger.begin(begin);
+    await ledger.finish(begin, asked);
+    await store.redis.del(store.keys.ledger('t1', begin.invocation));
+    expect(await ledger.begin({ ...begin, leg: 2 })).toEqual({ is: 'previous_leg_missing' });
+  });
+});
+
 describe('a store that has lost a begun leg', () => {
   it('lets nobody send it again who knows of it: the process that began it', async () => {
     await ledger.begin(begin);

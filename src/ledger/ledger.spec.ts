@@ -51,27 +51,6 @@ async function ended(report: LegReport, overrides: Partial<Begin> = {}): Promise
 }
 
 describe('Ledger.begin', () => {
-  it.each([
-    ['server', 'server_held'],
-    ['tenant', 'tenant_held'],
-  ] as const)('begins nothing while an operator holds the %s, and writes nothing', async (what, by) => {
-    const hold = what === 'server' ? store.keys.serverHold('s1') : store.keys.tenantHold('t1');
-    const begin = aBegin({ answerId: 'a1' });
-    await store.redis.set(hold, '{}');
-    expect(await ledger.begin(begin)).toEqual({ is: 'held', by });
-    expect(await store.redis.exists(store.keys.ledger('t1', invocation))).toBe(0);
-    expect(await ledger.begin({ ...begin, server: 's2', tenant: 't2' })).toMatchObject({ is: 'begun' });
-    await store.redis.del(hold);
-    expect(await ledger.begin(begin)).toMatchObject({ is: 'begun' });
-  });
-
-  it('says how a leg ended, whoever holds it now', async () => {
-    const begin = await ended(completed);
-    await store.redis.set(store.keys.serverHold('s1'), '{}');
-    expect(await ledger.begin(begin)).toMatchObject({ is: 'taken', row: { state: 'done' } });
-    await store.redis.del(store.keys.serverHold('s1'));
-  });
-
   it('lets exactly one of many concurrent begins win', async () => {
     const others = await Promise.all(Array.from({ length: 4 }, () => connectRedis(inject('redisUrl'), silentLog)));
     const ledgers = others.map((redis) => new Ledger(redis, store.keys));
@@ -204,106 +183,6 @@ describe('Ledger.begin', () => {
     it('finds the leg before by number, also past the ninth', async () => {
       for (let leg = 1; leg <= 10; leg += 1) await ended(asked, { leg });
       expect(await ledger.begin(aBegin({ leg: 11 }))).toMatchObject({ is: 'begun' });
-    });
-  });
-
-  describe('in a store that was wiped', () => {
-    it('is refused for a call of the old epoch, whatever leg it is at (epoch_lost)', async () => {
-      await ended(asked);
-      await store.wipe();
-      expect(await ledger.begin(aBegin())).toEqual({ is: 'epoch_lost' });
-      await ledger.position();
-      expect(await ledger.begin(aBegin())).toEqual({ is: 'epoch_lost' });
-      expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'epoch_lost' });
-    });
-
-    it('is no proof that nothing was sent (epoch_lost)', async () => {
-      await ledger.begin(aBegin());
-      await store.wipe();
-      expect(await ledger.resolve(ref(), position)).toBe('epoch_lost');
-      await ledger.position();
-      expect(await ledger.resolve(ref(), position)).toBe('epoch_lost');
-      expect(await ledger.begin(aBegin({ try: 2 }))).toEqual({ is: 'epoch_lost' });
-    });
-
-    it('is refused when only this call was lost (previous_leg_missing)', async () => {
-      await ended(asked);
-      await store.redis.del(store.keys.ledger('t1', invocation));
-      expect(await ledger.begin(aBegin({ leg: 2 }))).toEqual({ is: 'previous_leg_missing' });
-    });
-  });
-
-  describe('with an answer', () => {
-    it('uses the answer up for its leg (answer_used)', async () => {
-      await ended(asked);
-      await ended(asked, { leg: 2, answerId: 'a1' });
-      expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toEqual({ is: 'answer_used' });
-      expect(await ledger.resolve(ref(3), position)).toMatchObject({ state: 'revoked' });
-    });
-
-    it('takes the same answer again for the same leg after a try that was never sent', async () => {
-      await ended(asked);
-      await ended(neverSent, { leg: 2, answerId: 'a1' });
-      expect(await ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' }))).toMatchObject({ is: 'begun' });
-    });
-
-    it('does not use an answer up when the leg is refused', async () => {
-      await ledger.begin(aBegin({ leg: 2, answerId: 'a1' }));
-      await ended(asked);
-      await ended(asked, { leg: 2, answerId: 'a2' });
-      expect(await ledger.begin(aBegin({ leg: 3, answerId: 'a1' }))).toMatchObject({ is: 'begun' });
-    });
-
-    it('lets one of two legs win an answer that both carry at once', async () => {
-      await ended(asked);
-      await ended(asked, { leg: 2 });
-      await ledger.resolve(ref(2), position);
-      const legs = await Promise.all([
-        ledger.begin(aBegin({ leg: 3, answerId: 'a1' })),
-        ledger.begin(aBegin({ leg: 2, try: 2, answerId: 'a1' })),
-        ledger.begin(aBegin({ leg: 3, answerId: 'a1' })),
-      ]);
-      expect(legs.filter((verdict) => verdict.is === 'begun')).toHaveLength(1);
-    });
-  });
-
-  describe('after a person was asked again', () => {
-    const mayAsk = (consent: string, sequence: number) => ledger.mayAsk(ref(2), consent, sequence);
-    const answering = (consent: string, tried = 1) => aBegin({ leg: 2, try: tried, answerId: `to ${consent}`, consent });
-
-    it('sends the answer to the latest question alone (asked_again)', async () => {
-      await ended(asked);
-      expect([await mayAsk('c1', 1), await mayAsk('c2', 2)]).toEqual([true, true]);
-      expect(await ledger.begin(answering('c1'))).toEqual({ is: 'asked_again' });
-      expect(await ledger.begin(answering('c2'))).toMatchObject({ is: 'begun' });
-    });
-
-    it('takes no question back for a step that comes too late', async () => {
-      await ended(asked);
-      await mayAsk('c2', 2);
-      expect(await mayAsk('c1', 1)).toBe(true);
-      expect(await ledger.begin(answering('c2'))).toMatchObject({ is: 'begun' });
-    });
-
-    it.each([
-      ['begun', undefined, false],
-      ['done', asked, false],
-      ['done, and nobody knows how', unknown, false],
-      ['never sent', neverSent, true],
-    ])('a leg that is %s lets it be asked: %#', async (_, report, may) => {
-      await ended(asked);
-      if (report === undefined) await ledger.begin(answering('c1'));
-      else await ended(report, answering('c1'));
-      expect(await mayAsk('c2', 2)).toBe(may);
-      expect((await ledger.begin(answering('c2', 2))).is).toBe(may ? 'begun' : 'taken');
-    });
-
-    it('lets it be asked for a leg that is revoked, and writes nothing for a call that it does not know', async () => {
-      expect(await mayAsk('c1', 1)).toBe(true);
-      expect(await store.redis.exists(store.keys.ledger('t1', invocation))).toBe(0);
-      await ended(asked);
-      await ledger.resolve(ref(2), position);
-      expect(await mayAsk('c2', 2)).toBe(true);
     });
   });
 
