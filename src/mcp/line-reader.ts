@@ -14,9 +14,12 @@ export interface Line {
   readonly values: number;
 }
 
+const nothing = Buffer.alloc(0);
+
 export class LineReader {
   readonly #maxValues: number;
-  #parts: Buffer[] = [];
+  /** The line so far, in its first `#bytes`: chunks are copied, for each takes hundreds of bytes of memory, and may hold a single one. */
+  #kept = nothing;
   #bytes = 0;
   #values = new ValueCount();
 
@@ -39,19 +42,28 @@ export class LineReader {
   }
 
   #keep(part: Buffer): boolean {
+    const before = this.#bytes;
     this.#bytes += part.length;
     this.#values.add(part);
     if (this.#bytes > this.maxBytes || this.#values.total > this.#maxValues) {
-      this.#parts = [];
+      this.#kept = nothing;
       return false;
     }
-    if (part.length > 0) this.#parts.push(part);
+    if (this.#bytes > this.#kept.length) this.#grow(before);
+    part.copy(this.#kept, before);
     return true;
   }
 
+  /** At least twice as large, so that no byte is copied more than a few times. */
+  #grow(filled: number): void {
+    const grown = Buffer.allocUnsafe(Math.max(this.#bytes, 2 * filled));
+    this.#kept.copy(grown, 0, 0, filled);
+    this.#kept = grown;
+  }
+
   #emit(): void {
-    const line = { text: Buffer.concat(this.#parts).toString(), bytes: this.#bytes, values: this.#values.total };
-    this.#parts = [];
+    const line = { text: this.#kept.toString('utf8', 0, this.#bytes), bytes: this.#bytes, values: this.#values.total };
+    this.#kept = nothing;
     this.#bytes = 0;
     this.#values = new ValueCount();
     this.onLine(line);
