@@ -1,6 +1,7 @@
 /** Resident memory of processes that come and go, sampled. */
 
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -31,11 +32,16 @@ export class MemoryWatch {
   private async look(): Promise<void> {
     for (const [name, pid] of Object.entries(this.pids())) {
       // One that has just been killed has no memory.
-      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
-      const mebibytes = Math.round(Number(stdout) / 1024);
+      const mebibytes = Math.round((await residentKibibytes(pid).catch(() => 0)) / 1024);
       if (mebibytes > 0) this.samples.set(name, [...(this.samples.get(name) ?? []), mebibytes]);
     }
   }
+}
+
+/** A small Linux has no `ps`; others have no `/proc`. */
+async function residentKibibytes(pid: number): Promise<number> {
+  if (process.platform !== 'linux') return Number((await run('ps', ['-o', 'rss=', '-p', String(pid)])).stdout);
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }
 
 function peakOf(sample: readonly number[]): Peak {
