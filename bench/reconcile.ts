@@ -9,11 +9,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { invocationIdFrom } from '../domain/ids.js';
 import { Keys } from '../src/store/keys.js';
 import { Records, type InvocationRecord } from '../src/records/records.js';
 import { connectRedis, type Redis } from '../src/store/redis.js';
+import { readArgs } from '../tools/command-line.js';
 import { DevSecrets } from '../tools/dev-secrets.js';
 import type { Environment } from '../tools/processes.js';
 import { built } from '../tools/root.js';
@@ -24,8 +24,9 @@ const batchSize = 1_000;
 /** Printed by the measured process itself when it ends, in KiB. */
 const tellMemory = `data:text/javascript,process.on('exit',()=>console.error('maxRSS '+process.resourceUsage().maxRSS))`;
 
-const { values } = parseArgs({ options: { calls: { type: 'string', default: '100000' } } });
-const calls = Number(values.calls);
+const usage = 'usage: npm run bench:reconcile [-- --calls 100000]';
+const calls = Number(readArgs(usage, { calls: { type: 'string', default: '100000' } }).calls);
+if (!Number.isInteger(calls) || calls < 1) throw new RangeError(usage);
 const dir = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const services: Service[] = [];
 try {

@@ -1,4 +1,5 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +17,16 @@ beforeAll(async () => {
   });
 });
 afterAll(() => api.close());
+
+/** The path goes out as it is written: `fetch` would resolve it first. */
+async function statusOf(url: string, path: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(url);
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    get({ hostname, port, path }, resolve).on('error', reject);
+  });
+  reply.resume();
+  return reply.statusCode;
+}
 
 /** What a refusal says, once it is shown to be a problem that is well formed and gives nothing away. */
 async function problemIn(reply: Response): Promise<Record<string, unknown> & { code: ProblemCode }> {
@@ -105,7 +116,7 @@ describe('who may come in', () => {
         for (const path of ['/docs', '/docs/swagger-ui-init.js', '/openapi.json'])
           expect((await fetch(other.url + path)).status, path).toBe(status);
         for (const path of ['/docsx', '/openapi.json/x', '/docs/../v1/servers', '/v1/servers?/docs'])
-          expect((await fetch(other.url + path)).status, path).toBe(401);
+          expect(await statusOf(other.url, path), path).toBe(401);
       } finally {
         await other.close();
       }

@@ -12,6 +12,7 @@ const commands = {
   'src/main.reconcile.js': 'npm run -s reconcile',
   'bench/bench.js': 'npm run bench',
   'bench/gate.js': 'npm run bench:gate',
+  'bench/reconcile.js': 'npm run bench:reconcile',
   'test/crash/run.js': 'npm run test:crash',
   'test/crash/recovery.js': 'npm run test:recovery',
   'test/crash/soak.js': 'npm run test:soak',

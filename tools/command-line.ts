@@ -1,4 +1,4 @@
-/** How every command of the project reads its options: `--help` prints the usage and is no error; what it does not know is one. */
+/** How the project's commands read their options: `--help` prints the usage and is no error; what it does not know is one. */
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 

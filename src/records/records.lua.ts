@@ -1,5 +1,4 @@
-/** The projection's atomic steps. Field values are JSON text that Lua never reads, except sequence, status,
- * consent and instants. */
+/** The projection's atomic steps. Field values are JSON text that Lua never reads, except sequence, status, consent and instants. */
 
 import { Script } from '../store/script.js';
 import { instantDigits } from './cursor.js';
