@@ -4,10 +4,14 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
 import { accept, asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
+import { FaultServer } from './harness/fault-server.js';
+import { named, push, sessionOf } from './harness/legacy-faults.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 import { temporalClient } from './harness/temporal.js';
@@ -15,6 +19,8 @@ import { temporalClient } from './harness/temporal.js';
 let parley: Parley;
 let scripted: ScriptedServer;
 let temporal: Client;
+const legacy = new FaultServer();
+const leaseMs = 3_000;
 const release: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -27,18 +33,41 @@ beforeAll(async () => {
     if (leg > (name === 'twice' ? 2 : 1)) return reply.result(done);
     return reply.result({ resultType: 'input_required', inputRequests: asking(`go ${leg}`, { ok: { type: 'boolean' } }) });
   });
-  parley = await startParley({ servers: [{ id: 'scripted', url: scripted.url }] });
+  const url = await legacy.start(askingInSession());
+  parley = await startParley({
+    servers: [
+      { id: 'scripted', url: scripted.url },
+      { id: 'legacy', url, protocol: '2025-11-25' },
+    ],
+    env: { PARLEY_CONNECTION_LEASE: `PT${leaseMs / 1_000}S` },
+  });
 });
 beforeEach(() => void release.splice(0));
 afterAll(async () => {
   await parley?.stop();
   await scripted?.close();
+  legacy.stop();
   await temporal?.connection.close();
 });
 
 const sent = (id: string) => scripted.calls.filter((call) => call.id.startsWith(id)).map((call) => call.id.slice(id.length + 1));
 const agreed = { ok: true };
 const begin = async (name: string) => start(parley, { server: 'scripted', tool: name });
+
+/** A server of MCP 2025-11-25 whose result waits to be released. */
+function askingInSession() {
+  const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+  const question = { id: 7, method: 'elicitation/create', params: { message: 'go', requestedSchema } };
+  let stream: ServerResponse;
+  let callId: string;
+  return sessionOf({
+    onCall: (res, id) => push((stream = res), ...named([question], (callId = id))),
+    onAnswer: (res) => {
+      res.writeHead(202).end();
+      release.push(() => push(stream, { id: callId, result: { content: [] } }));
+    },
+  });
+}
 
 /** @returns when the new run has come to what `isThere` looks for */
 async function resetToFirstTask(id: string): Promise<void> {
@@ -105,5 +134,37 @@ describe('a call that is reset to its first task', () => {
     expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 3 });
     expect(sent(id)).toEqual(['1', '2', '3']);
     expect(scripted.calls.at(-1)?.params).toHaveProperty('inputResponses');
+  }, 90_000);
+});
+
+describe('a call of a server of MCP 2025-11-25 that is reset to its first task', () => {
+  const begun = async () => start(parley, { server: 'legacy', tool: 'go' });
+  const calls = (id: string) => legacy.received.filter(({ body }) => body.id === `${id}.1`).length;
+
+  it('while the question waits: it is asked again in its session, and answered there [P1] [P3]', async () => {
+    const id = await begun();
+    const before = await asked(parley, id);
+    await resetToFirstTask(id);
+    const after = await until(async () => {
+      const { consent } = await invocation(parley, id);
+      return consent !== null && consent !== before.id && (await asked(parley, id));
+    }, 60_000);
+    await accept(parley, after, { 7: agreed });
+    await until(() => release.length === 1);
+    for (const reply of release.splice(0)) reply();
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(calls(id)).toBe(1);
+  }, 90_000);
+
+  it('while the answer is with the server: its session is kept, and the result counts [P1] [P3]', async () => {
+    const id = await begun();
+    await accept(parley, await asked(parley, id), { 7: agreed });
+    await until(() => release.length === 1);
+    await resetToFirstTask(id);
+    await until(async () => (await receivedBy(id, 1)) === 2);
+    await sleep(2 * leaseMs);
+    for (const reply of release.splice(0)) reply();
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(calls(id)).toBe(1);
   }, 90_000);
 });

@@ -180,21 +180,25 @@ describe('live connections', () => {
   it('let in no more calls than they can watch over, and of one tenant half of them', async () => {
     const live = connections(4);
     const program = hostile('prints garbage');
+    const [a, b] = [call('a'), call('b')];
     const open = (id: string, tenant?: string) => live.open(program, call(id, tenant));
-    const { generation } = open('a');
-    open('b');
+    const { generation } = live.open(program, a);
+    live.open(program, b);
     // A call is let in once, however often its first leg is tried.
-    open('b');
+    live.open(program, b);
     expect(() => open('c')).toThrow('too many calls live on this worker');
     open('c', 't2');
     open('d', 't2');
     expect(() => open('e', 't3')).toThrow('too many calls live on this worker');
 
     // Parked, watched from now on, and called off again: the place waits for a leg, and for no longer than the lease.
-    live.endLeg(call('a'), true);
+    live.endLeg(a, true);
     const off = new AbortController();
     const held = live.whileOpen(generation, off.signal, call('a'));
+    // What another activity of a call comes to ends no leg that is under way (`workflow reset`).
     live.endLeg(call('b'), false);
+    expect(() => open('e')).toThrow('too many calls live on this worker');
+    live.endLeg(b, false);
     open('e');
     expect(() => open('f')).toThrow('too many calls live on this worker');
     off.abort();

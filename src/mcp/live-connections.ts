@@ -86,14 +86,17 @@ export class LiveConnections {
   }
 
   /**
-   * The session that a new call uses, which no other call ever does.
+   * The session that a call uses which was not asked yet, and no other call ever does.
    *
    * @throws {CatalogFault} as {@link open}
    */
   openSession(endpoint: ServerEndpoint, wish: SessionWish, call: CallId): LegacySession {
     this.#admit(endpoint, call);
+    const known = this.#sessions.get(call.invocation);
+    // A call that was reset comes to its first leg again. The ledger knows that leg, and what is asked in the session stays with it.
+    if (known?.isOpen === true && known.hasCall) return known;
     // One whose call never got through to the server.
-    this.#sessions.get(call.invocation)?.stop();
+    known?.stop();
     return this.#begin(endpoint, wish, call.invocation);
   }
 

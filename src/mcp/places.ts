@@ -19,7 +19,8 @@ export interface PlacesOptions {
 
 interface Place {
   readonly call: CallId;
-  isInLeg: boolean;
+  /** Each by the very object that began it: a call that was reset may have two at once. */
+  readonly legs: Set<CallId>;
   watches: number;
   timer?: NodeJS.Timeout;
 }
@@ -44,18 +45,20 @@ export class Places {
   beginLeg(call: CallId): void {
     const place = this.#of(call);
     clearTimeout(place.timer);
-    place.isInLeg = true;
+    place.legs.add(call);
   }
 
   /**
-   * The leg is over, however it ended. Without effect for a call that has no place.
+   * The leg is over, however it ended. Without effect for a call that has no place, or another leg under way.
    *
+   * @param call the object that began it
    * @param goesOn whether another leg may follow on the connection
    */
   endLeg(call: CallId, goesOn: boolean): void {
     const place = this.#places.get(call.invocation);
     if (place === undefined) return;
-    place.isInLeg = false;
+    place.legs.delete(call);
+    if (place.legs.size > 0) return;
     if (goesOn) this.#keep(place);
     else this.#free(place);
   }
@@ -74,7 +77,7 @@ export class Places {
   #of({ tenant, invocation }: CallId): Place {
     const known = this.#places.get(invocation);
     if (known !== undefined) return known;
-    const place = { call: { tenant, invocation }, isInLeg: false, watches: 0 };
+    const place = { call: { tenant, invocation }, legs: new Set<CallId>(), watches: 0 };
     this.#places.set(invocation, place);
     return place;
   }
@@ -82,7 +85,7 @@ export class Places {
   /** For a while, unless a leg or a watch keeps it anyway. */
   #keep(place: Place): void {
     clearTimeout(place.timer);
-    if (place.isInLeg || place.watches > 0) return;
+    if (place.legs.size > 0 || place.watches > 0) return;
     place.timer = setTimeout(() => this.#free(place), this.#options.keepMs).unref();
   }
 
