@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../tools/until.js';
-import { FaultServer, json, rpcError } from '../../test/harness/fault-server.js';
+import { FaultServer, json, result, rpcError } from '../../test/harness/fault-server.js';
 import { push, sessionOf, type SessionScript } from '../../test/harness/legacy-faults.js';
 import { mcpAgent } from './http-post.js';
 import { LegacySession } from './legacy-session.js';
@@ -81,6 +81,32 @@ describe('a session of MCP 2025-11-25', () => {
     }
     expect(server.received.at(-1)?.method).toBe('DELETE');
     expect(server.received.map(({ body }) => body.method)).not.toContain('notifications/cancelled');
+  });
+
+  it.each([
+    ['with the result, in one piece', (res: ServerResponse) => json(res, 200, result('inv_1.1', { content: [] })), 'answered'],
+    ['with a refusal', (res: ServerResponse) => json(res, 401, rpcError(null, -32000)), 'stream_ended'],
+    ['by breaking off', (res: ServerResponse) => res.destroy(), 'stream_ended'],
+  ])('is asked over the other stream before its call is answered %s', async (_what, conclude, why) => {
+    let other: ServerResponse | undefined;
+    let call: ServerResponse | undefined;
+    const { session, server, ends } = await begun({
+      onListen: (res) => (other = res.writeHead(200, { 'content-type': 'text/event-stream' })).flushHeaders(),
+      onCall: (res) => {
+        call = res;
+        if (other !== undefined) push(other, ask(1));
+      },
+      onAnswer: (res) => {
+        res.writeHead(202).end();
+        if (call !== undefined) conclude(call);
+      },
+    });
+    await session.describe();
+    expect(await leg(session, 1)).toEqual(question(1));
+    const { is } = await leg(session, 2, { 1: yes });
+    expect([is, ends]).toEqual([why === 'answered' ? 'answered' : 'unknown', [why]]);
+    expect(server.received.filter(({ body }) => body.method === 'tools/call')).toHaveLength(1);
+    expect(await leg(session, 3, { 1: yes })).toEqual(gone);
   });
 
   it.each([

@@ -133,7 +133,11 @@ export class LegacySession implements Connection {
     const isCall = this.#callId === undefined;
     const signal = AbortSignal.any([aborting.signal, this.#stream.signal]);
     const sending = isCall ? this.#call(leg, message, watch.traceparent) : this.#answer(leg, message, watch.traceparent, signal);
-    sending.catch((error: unknown) => leg.end({ is: 'broken', reason: codeOf(error) ?? 'response_invalid' }));
+    sending.catch((error: unknown) => {
+      leg.end({ is: 'broken', reason: codeOf(error) ?? 'response_invalid' });
+      // It has asked already, and there is nothing left that the result could come over.
+      if (isCall && this.#callId !== undefined) this.#lose('stream_ended');
+    });
     const ending = await leg.ended;
     clearTimeout(deadline);
     this.#leg = undefined;
@@ -206,7 +210,8 @@ export class LegacySession implements Connection {
     if (method === 'notifications/cancelled') return this.#withdraw(isObject(params) ? params['requestId'] : undefined);
     if (id === undefined) return;
     if (method === 'ping') return this.#pong(id);
-    // Before the call, nobody is there who could be asked.
+    // Before the call, nobody is there who could be asked. A server may ask over the other stream before its response has begun.
+    if (this.#callId === undefined && this.#leg?.wasPosted === true) this.#callId = this.#leg.wireId;
     if (this.#callId === undefined) return;
     if (!this.#http.hasSession) return this.#lose('no_session');
     if (this.#questions.length >= maxQuestions) return this.#lose('too_many_questions');

@@ -8,15 +8,17 @@ export interface SessionScript {
   readonly revision?: string;
   /** Default true. */
   readonly hasSession?: boolean;
+  /** Of the GET, for what is pushed elsewhere; default: none is offered. */
+  readonly onListen?: (res: ServerResponse) => void;
   readonly onCall: (res: ServerResponse, callId: string) => void;
   /** Of what the client answers to a pushed request. */
   readonly onAnswer?: (res: ServerResponse, request: Received) => void;
 }
 
-export function sessionOf({ revision = '2025-11-25', hasSession = true, onCall, onAnswer }: SessionScript): Behaviour {
+export function sessionOf({ revision = '2025-11-25', hasSession = true, onListen, onCall, onAnswer }: SessionScript): Behaviour {
   return (res, request) => {
     const { method, body } = request;
-    if (method === 'GET') return void res.writeHead(405).end();
+    if (method === 'GET') return onListen === undefined ? void res.writeHead(405).end() : onListen(res);
     if (method === 'DELETE') return void res.writeHead(200).end();
     if (body.method === 'initialize') {
       const about = { protocolVersion: revision, capabilities: { tools: {} }, serverInfo: { name: 'faulty', version: '1' } };
