@@ -1,6 +1,6 @@
 /**
  * The ledger's atomic steps. One hash per invocation; leg n owns the fields `n.state`, `n.try`, `n.token`, `n.begunAt`, `n.is` and
- * `n.report`, and `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`, and `ended`
+ * `n.report`, and `n.late` if its call was closed before; `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`, and `ended`
  * says what the call was closed as, for whoever finds the row when nothing else is left of it. Reports are text to Lua, so that no number is rounded on the way.
  */
 
@@ -64,7 +64,7 @@ if answer ~= '' then
   if used and used ~= leg and not did_nothing(row(key, used)) then return {'answer_used'} end
   redis.call('HSET', key, 'answer:'..answer, leg)
 end
-redis.call('HDEL', key, leg..'.report', leg..'.is', 'ended')
+redis.call('HDEL', key, leg..'.report', leg..'.is', leg..'.late', 'ended')
 redis.call('HSET', key, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
 live_for(key, ttl)
 return {'begun', tostring(redis.call('INCR', KEYS[2]))}
@@ -94,6 +94,7 @@ if found[1] == 'done' and found[5] == report then return 'done' end
 if found[1] ~= 'begun' then return 'not_begun' end
 if blob ~= '' then redis.call('SET', KEYS[2], blob, 'PX', redis.call('PTTL', KEYS[1])) end
 redis.call('HSET', KEYS[1], leg..'.state', 'done', leg..'.is', kind, leg..'.report', report)
+if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then redis.call('HSET', KEYS[1], leg..'.late', 1) end
 return 'done'
 `);
 
@@ -134,6 +135,12 @@ local function add(i, leg, r)
     for _, value in ipairs({i, leg, r[1], age, r[6] or ''}) do table.insert(found, tostring(value)) end
   end
 end
+-- A leg that let its call go on has most likely done so: what is not known is the one after it, whose row was lost.
+local goes_on = { asked = true, turned_away = true, state_expired = true, never_sent = true, blocked = true }
+local function came_late(key, leg)
+  local is, late = unpack(redis.call('HMGET', key, leg..'.is', leg..'.late'))
+  return is ~= 'unknown' and (late or not goes_on[is])
+end
 for i, key in ipairs(KEYS) do
   local ended = redis.call('HGET', key, 'ended')
   local leg, r = 1, nil
@@ -144,7 +151,7 @@ for i, key in ipairs(KEYS) do
     nxt = redis.call('HGET', key, leg..'.state')
   end
   local is_begun = r and r[2] == 'begun' and not ended
-  local is_late = r and r[2] == 'done' and ended == 'indeterminate' and redis.call('HGET', key, r[1]..'.is') ~= 'unknown'
+  local is_late = r and r[2] == 'done' and ended == 'indeterminate' and came_late(key, r[1])
   if is_begun or is_late then add(i, r[1], row(key, r[1])) end
 end
 return found
