@@ -1,5 +1,7 @@
 /** What a recorded history shows of the workflow, and what all of them together must show. */
 
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { Payload } from '@temporalio/common';
 import type { CallActivities, ConnectionActivities, LegActivities, LegInput, Resolution } from '../../activities/contract.js';
@@ -60,7 +62,7 @@ export const toldByLegs: Readonly<Partial<Record<keyof typeof reasons, keyof typ
 const withoutWorkflow: readonly (keyof typeof reasons)[] = ['terminated', 'never_started'];
 
 /** What at least one recorded history must show. */
-export function expectedFacts(): string[] {
+export async function expectedFacts(): Promise<string[]> {
   const ofWorkflow = Object.entries(reasons).filter(
     ([reason]) => !(reason in toldByLegs) && !withoutWorkflow.some((each) => each === reason),
   );
@@ -79,7 +81,19 @@ export function expectedFacts(): string[] {
     'holdConnection timed out: heartbeat',
     'run continued as new',
     'run taken over',
+    'run begun again after a reset',
+    'leg followed',
+    'leg followed in vain',
+    ...(await patchIds()).map((id) => `patch ${id}`),
   ];
+}
+
+/** What the workflow says `patched()` of: an id that is no literal is one that no history shows. */
+async function patchIds(): Promise<string[]> {
+  const folder = resolve(import.meta.dirname, '../../workflows');
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.ts'));
+  const sources = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  return sources.flatMap((source) => [...source.matchAll(/\bpatched\(\s*'?([^')]+)/g)].map(([, id]) => id!));
 }
 
 /** @param json as a recording holds it */
@@ -96,6 +110,9 @@ class Reading {
   readonly facts = new Set<string>();
   private readonly activities = new Map<string, string>();
   private last: LegOutcome | undefined;
+  /** Legs that this run has sent itself. */
+  private readonly sent = new Set<number>();
+  private isFollowed = false;
 
   async take(event: HistoryEvent): Promise<void> {
     const started = event.workflowExecutionStartedEventAttributes;
@@ -106,7 +123,8 @@ class Reading {
     if (event.workflowExecutionContinuedAsNewEventAttributes) this.facts.add('run continued as new');
     const completed = event.workflowExecutionCompletedEventAttributes;
     if (completed) this.end(await decoded<Ending>(completed.result?.payloads));
-    await this.takeLocal(event);
+    if (event.workflowTaskFailedEventAttributes?.baseRunId) this.facts.add('run begun again after a reset');
+    await this.takeMarker(event);
     await this.takeRemote(event);
   }
 
@@ -115,10 +133,17 @@ class Reading {
     this.facts.add(reason in reasons ? `ending ${outcome} ${reason}` : `ending ${outcome} by the gate`);
   }
 
-  private async takeLocal({ markerRecordedEventAttributes: marker }: HistoryEvent): Promise<void> {
+  private async takeMarker({ markerRecordedEventAttributes: marker }: HistoryEvent): Promise<void> {
+    const payloads = (key: string) => marker?.details?.[key]?.payloads;
+    if (marker?.markerName === 'core_patch')
+      this.facts.add(`patch ${(await decoded<{ id: string }>(payloads('patch-data'))).id}`);
     if (marker?.markerName !== 'core_local_activity') return;
-    const { activity_type: name } = await decoded<{ activity_type: string }>(marker.details?.['data']?.payloads);
+    this.takeLocal((await decoded<{ activity_type: string }>(payloads('data'))).activity_type);
+  }
+
+  private takeLocal(name: string): void {
     this.facts.add(`activity ${name}`);
+    if (name === 'openRound' && this.isFollowed && this.last?.is !== 'asked') this.facts.add('leg followed in vain');
     const step = { openRound: 'ask', awaitServer: 'poll', awaitResume: 'wait' }[name];
     if (step !== undefined) this.facts.add(`step ${step}`);
   }
@@ -130,6 +155,7 @@ class Reading {
       this.activities.set(String(event.eventId), name);
       this.facts.add(`activity ${name}`);
       if (name === 'sendLeg') this.send(await decoded<LegInput>(scheduled.input?.payloads));
+      if (name === 'resolveLeg') this.follow(await decoded<LegInput>(scheduled.input?.payloads));
     }
     if (completed) {
       const name = this.activities.get(String(completed.scheduledEventId));
@@ -159,6 +185,13 @@ class Reading {
     if (this.last?.is === 'never_sent' && input.try > 1) this.facts.add('step try_again');
     if (this.last?.is === 'turned_away' && this.last.why === 'headers') this.facts.add('step repeat');
     if (this.last?.is === 'state_expired') this.facts.add('step start_afresh');
+    this.sent.add(input.leg);
+    this.isFollowed = false;
+  }
+
+  private follow({ leg }: LegInput): void {
+    this.isFollowed = !this.sent.has(leg);
+    if (this.isFollowed) this.facts.add('leg followed');
   }
 
   private report({ outcome }: LegReport): void {

@@ -65,6 +65,15 @@ export const pathsOfPeople: Paths = {
     await parley.start('worker');
     return over(parley, id);
   },
+  'answered in time, and heard of too late': async ({ parley }) => {
+    const id = await calling(parley, 'asks', { policy: { callDeadline: 'PT8S' } });
+    const consent = await asked(parley, id);
+    await parley.process('worker').stop();
+    await acceptLater(parley, consent, yes);
+    await until(() => Date.now() > Date.parse(consent.deadline) + 200);
+    await parley.start('worker');
+    return over(parley, id);
+  },
   'shown again': async ({ parley }) => {
     const id = await calling(parley, 'asks');
     const consent = await asked(parley, id);

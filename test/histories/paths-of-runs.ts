@@ -87,3 +87,15 @@ export const pathsOfRuns: Paths = {
     return id;
   },
 };
+
+export const slowPathsOfRuns: Paths = {
+  // The worker waits for a replica that there is not.
+  'ledger not replicated': async ({ parley }) => {
+    await parley.process('worker').stop();
+    const worker = await parley.start('worker', { PARLEY_REDIS_REPLICAS: '1', PARLEY_REDIS_REPLICA_TIMEOUT: 'PT0.1S' });
+    const id = await over(parley, await calling(parley, 'completes'));
+    await worker.stop();
+    await parley.start('worker');
+    return id;
+  },
+};

@@ -70,8 +70,7 @@ export const pathsOfWaits: Paths = {
   },
 };
 
-/** They take longer than anybody waits for a test: taken to be recorded, and replayed ever after. */
-export const slowPaths: Paths = {
+export const slowPathsOfWaits: Paths = {
   // Nobody is told, so that the call looks again by itself, after a minute.
   'held, and looked at again': async ({ parley }) => {
     await hold(parley, 'paths');

@@ -13,6 +13,8 @@ import type { Parley, WrittenServer } from '../harness/parley.js';
 
 export interface Place {
   readonly parley: Parley;
+  /** Registers a server of {@link serversAt} otherwise, for a new API and a new worker. */
+  readonly change: (server: string, to: Partial<WrittenServer>) => Promise<void>;
   /** Of the server `guarded`. */
   readonly tokenFile: string;
   /** A Parley whose Temporal suggests a new run after a few events; it is started when it is first wanted. */
@@ -40,6 +42,8 @@ export function serversAt(url: string, tokenFile: string): WrittenServer[] {
     { id: 'reasking', url, policy: { onStateExpired: 'reask' } },
     { id: 'patient', url, policy: slow },
     { id: 'guarded', url, credential: { file: tokenFile } },
+    { id: 'versioned', url, policy: { version: '1' } },
+    { id: 'shared', url },
     { id: 'absent', url: 'http://127.0.0.1:9/mcp' },
     { id: 'notes', ...notes },
     { id: 'slow_notes', ...notes, policy: slow },

@@ -11,6 +11,8 @@ const plain = [
   'completes',
   'asks',
   'asks_late',
+  'asks_and_thinks',
+  'asks_and_guards',
   'asks_twice',
   'asks_between_polls',
   'polls',
@@ -55,6 +57,13 @@ function script(call: Call, reply: Reply): void {
       return reply.result(isRetry ? done : question);
     case 'asks_late':
       return void setTimeout(() => reply.result(question), 1_500);
+    case 'asks_and_thinks':
+      if (!isRetry) return reply.result(question);
+      return void setTimeout(() => reply.result(done), 2_500);
+    case 'asks_and_guards':
+      if (!isRetry) return reply.result(question);
+      if (!isGood(call)) return void reply.raw.writeHead(401).end('who?');
+      return reply.result(done);
     case 'asks_twice':
       return reply.result(legOf(call) < 3 ? question : done);
     case 'asks_between_polls':
