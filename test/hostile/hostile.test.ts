@@ -7,7 +7,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { acceptLater, asked, auditOf, outcome, start } from '../harness/conversation.js';
+import { answer, asked, auditOf, outcome, start } from '../harness/conversation.js';
 import { startParley, type Parley } from '../harness/parley.js';
 import { answers } from './answers.js';
 import { bombs } from './bombs.js';
@@ -163,7 +163,8 @@ describe('a server', () => {
     const consent = await asked(parley, invocation);
     await parley.register(registrations(`${server.elsewhere}/mcp`));
     await Promise.all([parley.restartApi(), parley.restartWorker()]);
-    await acceptLater(parley, consent, { go: { ok: true } });
+    const reply = await answer(parley, consent, { go: { action: 'accept', content: { ok: true } } });
+    expect([reply.status, reply.body.code, reply.body.detail]).toEqual([409, 'binding_lost', 'server_changed']);
     await expectEnding(moved, invocation);
     expect([server.strays, server.baited]).toEqual([[], []]);
   }, 90_000);
