@@ -24,9 +24,10 @@ try {
 async function run(wish: LauncherOptions): Promise<number> {
   const stack = await launch(wish);
   try {
-    say(`API ${stack.apiUrl}, documented at /docs; every route but health needs a token`);
+    say(`API ${stack.apiUrl}, documented at /docs; what calls and people do needs a token`);
     if (stack.uiUrl !== undefined) say(`Temporal UI ${stack.uiUrl}`);
     say('a token: npm run -s token -- --tenant t1 --sub user-1');
+    say('Ctrl-C, or SIGTERM, stops everything');
     return await runUntilStopped(stack);
   } finally {
     await stack.stop();

@@ -3,11 +3,12 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { helpIfAsked } from './command-line.js';
+import { scopes } from '../src/auth/actor.js';
 import { DevSecrets } from './dev-secrets.js';
 import { devToken, usualScopes } from './dev-token.js';
 import { stateDir } from './root.js';
 
-const usage = `npm run -s token -- --tenant TENANT --sub SUBJECT [--scope "${usualScopes.join(' ')}"] [--act-for "user-1 user-2" | "*"] [--ttl 1h]`;
+const usage = `npm run -s token -- --tenant TENANT --sub SUBJECT [--scope "${usualScopes.join(' ')}"] [--act-for "user-1 user-2" | "*"] [--ttl 1h]\nscopes: ${scopes.join(' ')}`;
 const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 helpIfAsked(`usage: ${usage}`);
