@@ -7,10 +7,14 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
 import { maxLegDeadlineMs } from '../domain/policy.js';
-import { auditOf, invocation, outcome, start } from './harness/conversation.js';
+import { Ledger } from '../src/ledger/ledger.js';
+import { Keys } from '../src/store/keys.js';
+import { connectRedis } from '../src/store/redis.js';
+import { asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
+import { silentLog } from './harness/fresh-store.js';
 import { startParley, until, type Parley } from './harness/parley.js';
 import { reconcile, runByHand } from './harness/reconcile.js';
-import { done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
+import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 import { temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
@@ -20,7 +24,10 @@ const release: (() => void)[] = [];
 
 beforeAll(async () => {
   await redis.connect();
-  scripted = await scriptedServer([tool('held')], (_, reply) => void release.push(() => reply.result(done)));
+  scripted = await scriptedServer([tool('held'), tool('asks')], ({ params }, reply) => {
+    if (params['name'] === 'held') return void release.push(() => reply.result(done));
+    return reply.result({ resultType: 'input_required', inputRequests: asking('go', { ok: { type: 'boolean' } }) });
+  });
   const servers = [{ id: 'scripted', url: scripted.url, policy: { legDeadline: 'PT5S' } }];
   const env = { PARLEY_RECONCILE_INTERVAL: 'PT0S', PARLEY_RECONCILE_GRACE: 'PT1S' };
   parley = await startParley({ servers, env });
@@ -51,6 +58,17 @@ async function terminate(id: string): Promise<void> {
 async function losesItsRecord(id: string): Promise<void> {
   await redis.del(key('record', 't1', id));
   await redis.zRem(key('open-records'), `t1/${id}`);
+}
+
+/** As its activity does it, had its process only been slow. */
+async function comesBack(id: string): Promise<void> {
+  const store = await connectRedis(inject('redisUrl'), silentLog);
+  const token = (await store.hGet(ledgerOf(id), '1.token')) ?? '';
+  const result = { in: 'store', leg: 1, bytes: 1 } as const;
+  const ledger = new Ledger(store, new Keys(parley.env['PARLEY_REDIS_PREFIX'] ?? ''));
+  const leg = { tenant: 't1', invocation: id, leg: 1, try: 1, token };
+  await ledger.finish(leg, { outcome: { is: 'completed', result, isError: false } });
+  store.destroy();
 }
 
 /** As if it was begun so long ago that no policy lets it run on. */
@@ -123,9 +141,7 @@ describe('a leg that came back after its call was closed as indeterminate', () =
     await parley.start('worker');
     const closed = await outcome(parley, id, 60_000);
     expect(closed).toMatchObject({ outcome: 'indeterminate', problem: { detail: null } });
-    // As the activity would have written it, had its process only been slow.
-    const report = JSON.stringify({ outcome: { is: 'completed', result: { in: 'store', leg: 1, bytes: 1 }, isError: false } });
-    await redis.hSet(ledgerOf(id), { '1.state': 'done', '1.is': 'completed', '1.report': report });
+    await comesBack(id);
 
     const { report: said } = await reconcile(parley);
     expect(aboutIt(said.repaired, id)).toEqual([
@@ -136,4 +152,20 @@ describe('a leg that came back after its call was closed as indeterminate', () =
     expect((await auditOf(parley, id)).at(-1)).toMatchObject({ type: 'leg_settled_late', leg: 1, code: 'completed' });
     expect((await reconcile(parley)).report).toMatchObject({ repaired: [], left: [] });
   }, 90_000);
+
+  it('is no news where it had come back before, and the call was closed so because its record says too little', async () => {
+    const id = await start(parley, { server: 'scripted', tool: 'asks' });
+    await asked(parley, id);
+    await terminate(id);
+    await redis.hDel(key('record', 't1', id), 'ledgerEpoch');
+    const closed = await until(async () => {
+      await reconcile(parley);
+      const seen = await invocation(parley, id);
+      return seen.outcome === null ? undefined : seen;
+    }, 60_000);
+    expect(closed).toMatchObject({ outcome: 'indeterminate', problem: { detail: null } });
+    expect(aboutIt((await reconcile(parley)).report.repaired, id)).toEqual([]);
+    expect(await invocation(parley, id)).toEqual(closed);
+    expect((await auditOf(parley, id)).map(({ type }) => type)).not.toContain('leg_settled_late');
+  }, 120_000);
 });

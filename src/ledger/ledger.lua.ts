@@ -1,7 +1,8 @@
 /**
  * The ledger's atomic steps. One hash per invocation; leg n owns the fields `n.state`, `n.try`, `n.token`, `n.begunAt`, `n.is` and
- * `n.report`, and `n.late` if its call was closed before; `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`, and `ended`
- * says what the call was closed as, for whoever finds the row when nothing else is left of it. Reports are text to Lua, so that no number is rounded on the way.
+ * `n.report`, and `n.asked` and `n.askedIn` say which question it answers; an answer that was used owns `answer:<id>`; `last` is the leg
+ * that was begun last. For whoever finds the row when nothing else is left of the call, `ended` says what it was closed as, and `late`
+ * which leg came back afterwards. Reports are text to Lua, so that no number is rounded on the way.
  */
 
 import { Script } from '../store/script.js';
@@ -64,8 +65,8 @@ if answer ~= '' then
   if used and used ~= leg and not did_nothing(row(key, used)) then return {'answer_used'} end
   redis.call('HSET', key, 'answer:'..answer, leg)
 end
-redis.call('HDEL', key, leg..'.report', leg..'.is', leg..'.late', 'ended')
-redis.call('HSET', key, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
+redis.call('HDEL', key, leg..'.report', leg..'.is', 'ended', 'late')
+redis.call('HSET', key, 'last', leg, leg..'.state', 'begun', leg..'.try', try, leg..'.token', token, leg..'.begunAt', now_ms())
 live_for(key, ttl)
 return {'begun', tostring(redis.call('INCR', KEYS[2]))}
 `);
@@ -94,7 +95,8 @@ if found[1] == 'done' and found[5] == report then return 'done' end
 if found[1] ~= 'begun' then return 'not_begun' end
 if blob ~= '' then redis.call('SET', KEYS[2], blob, 'PX', redis.call('PTTL', KEYS[1])) end
 redis.call('HSET', KEYS[1], leg..'.state', 'done', leg..'.is', kind, leg..'.report', report)
-if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then redis.call('HSET', KEYS[1], leg..'.late', 1) end
+-- Only here is it known which came first, the close of the call or the word of its leg.
+if kind ~= 'unknown' and redis.call('HEXISTS', KEYS[1], 'ended') == 1 then redis.call('HSET', KEYS[1], 'late', leg) end
 return 'done'
 `);
 
@@ -125,41 +127,37 @@ return told(found)
 
 /**
  * KEYS ledgers. ARGV age in ms. Replies with position, leg, state, age in ms and outcome kind of legs that nothing has accounted for: begun
- * so long ago, of a call that was not closed since; or done, of one that was closed without anybody knowing how they ended.
+ * so long ago, of a call that was not closed since; or done after their call was closed without anybody knowing how they ended.
  */
 export const unaccountedScript = new Script(`${helpers}
 local found, now = {}, tonumber(now_ms())
-local function add(i, leg, r)
-  local age = now - tonumber(r[4])
-  if r[1] == 'done' or age >= tonumber(ARGV[1]) then
-    for _, value in ipairs({i, leg, r[1], age, r[6] or ''}) do table.insert(found, tostring(value)) end
+-- Of a row from before it kept the last leg. Legs are numbered without a gap, so a few looks find the last of however many.
+local function last_in(key)
+  local function has(leg) return redis.call('HEXISTS', key, leg..'.state') == 1 end
+  local low, high = 0, 1
+  while has(high) do low, high = high, 2 * high end
+  while high - low > 1 do
+    local middle = math.floor((low + high) / 2)
+    if has(middle) then low = middle else high = middle end
   end
-end
--- A leg that let its call go on has most likely done so: what is not known is the one after it, whose row was lost.
-local goes_on = { asked = true, turned_away = true, state_expired = true, never_sent = true, blocked = true }
-local function came_late(key, leg)
-  local is, late = unpack(redis.call('HMGET', key, leg..'.is', leg..'.late'))
-  return is ~= 'unknown' and (late or not goes_on[is])
+  return low
 end
 for i, key in ipairs(KEYS) do
-  local ended = redis.call('HGET', key, 'ended')
-  local leg, r = 1, nil
-  local nxt = redis.call('HGET', key, '1.state')
-  while nxt do
-    if nxt ~= 'revoked' then r = { leg, nxt } end
-    leg = leg + 1
-    nxt = redis.call('HGET', key, leg..'.state')
+  local ended, last, late = unpack(redis.call('HMGET', key, 'ended', 'last', 'late'))
+  local leg = not ended and (last or last_in(key)) or ended == 'indeterminate' and late
+  local r = leg and row(key, leg)
+  local age = r and r[1] and now - tonumber(r[4])
+  if age and (late or (r[1] == 'begun' and age >= tonumber(ARGV[1]))) then
+    for _, value in ipairs({i, leg, r[1], age, r[6] or ''}) do table.insert(found, tostring(value)) end
   end
-  local is_begun = r and r[2] == 'begun' and not ended
-  local is_late = r and r[2] == 'done' and ended == 'indeterminate' and came_late(key, r[1])
-  if is_begun or is_late then add(i, r[1], row(key, r[1])) end
 end
 return found
 `);
 
-/** KEYS ledger. ARGV what its call has ended as. */
+/** KEYS ledger. ARGV what its call has ended as, or what an operator was told of it: what came late is on record by then. */
 export const endScript = new Script(`
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+redis.call('HDEL', KEYS[1], 'late')
 return redis.call('HSET', KEYS[1], 'ended', ARGV[1])
 `);
 

@@ -280,34 +280,6 @@ describe('Ledger.resolve', () => {
   });
 });
 
-describe('Ledger.unaccounted', () => {
-  const close = () => ledger.end('t1', invocation, 'indeterminate');
-  async function late(): Promise<(string | undefined)[]> {
-    const found: (string | undefined)[] = [];
-    for await (const { legs } of ledger.unaccounted(60_000)) {
-      for (const each of legs) if (each.invocation === invocation) found.push(each.came);
-    }
-    return found;
-  }
-
-  it.each([asked, neverSent, completed])('names a leg that came back after its call was closed: %#', async (report) => {
-    const begin = aBegin();
-    await ledger.begin(begin);
-    await close();
-    await ledger.finish(begin, report);
-    expect(await late()).toEqual([report.outcome.is]);
-  });
-
-  it('takes no leg for late that came back before, when the one after it was lost', async () => {
-    await ended(asked);
-    await close();
-    expect(await late()).toEqual([]);
-    await ledger.begin(aBegin({ leg: 2 }));
-    await close();
-    expect(await late()).toEqual([]);
-  });
-});
-
 function swapped<A, B>(first: Promise<A>, second: Promise<B>): [Promise<B>, Promise<A>] {
   return [second, first];
 }

@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { LegReport, Sealed } from '../../domain/call.js';
-import type { WaitReason } from '../../domain/outcome.js';
+import type { Outcome, WaitReason } from '../../domain/outcome.js';
 import { ownerOfLedger, patternOf, type Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 import type { ReplicaWait } from './replica-wait.js';
@@ -83,6 +83,9 @@ export interface UnaccountedLeg {
   readonly came?: string;
 }
 
+/** What a ledger says of a call that needs no look any more: its outcome, or that all there is to tell of its last leg is on record. */
+export type EndedAs = Outcome | 'acknowledged' | 'settled_late';
+
 export type LedgerFaultCode = 'not_begun' | 'row_malformed';
 
 export class LedgerFault extends Error {
@@ -92,7 +95,7 @@ export class LedgerFault extends Error {
   }
 }
 
-/** Keys looked at in one step: a fraction of a millisecond of the store's time. */
+/** Keys looked at in one step: a few milliseconds of the store's time, however many legs their calls have. */
 const scanCount = 500;
 
 /** A revoked row must outlive any activity that may still try to begin: beyond the longest call that a policy allows, 365 days. */
@@ -256,7 +259,7 @@ export class Ledger {
   }
 
   /** Nobody need look at this call's legs any more. */
-  async end(tenant: string, invocation: string, as: string): Promise<void> {
+  async end(tenant: string, invocation: string, as: EndedAs): Promise<void> {
     await endScript.run(this.redis, [this.keys.ledger(tenant, invocation)], [as]);
   }
 

@@ -60,7 +60,7 @@ export class Legs {
       const detail: FailureDetail = { message: `leg ${leg} came back after the call was closed: ${came}` };
       await this.records.explain(record, this.sealer.seal(detail, { tenant, invocation, field: 'problem' }));
     }
-    await this.ledger.end(tenant, invocation, 'indeterminate, settled late');
+    await this.ledger.end(tenant, invocation, 'settled_late');
     return { is: 'repaired', finding: { tenant, invocation, code: 'leg_settled_late', detail: `leg ${leg}: ${came}` } };
   }
 
