@@ -112,7 +112,8 @@ const kinds = {
   },
   answer_already_used: {
     outcome: 'binding_lost',
-    meaning: 'The answer was used for another leg before.',
+    meaning:
+      'The answer was used for another leg before, or the person was asked again since, by a workflow that was reset: only the answer to the latest question is sent.',
   },
   connection_lost: {
     outcome: 'binding_lost',
