@@ -59,13 +59,13 @@ export class CallSteps implements CallActivities {
       ...(viewDigest !== undefined && { viewDigest }),
       ...(stateDigest !== undefined && { stateDigest }),
     };
-    const [mayAsk] = await Promise.all([
+    const [nextTry] = await Promise.all([
       this.ledger.mayAsk(next, consent, input.sequence),
       this.audit.append(call.tenant, entry),
     ]);
-    if (!mayAsk) return { nextLeg: 'begun' };
+    if (nextTry === null) return { nextLeg: 'begun' };
     await this.showRound(input);
-    return {};
+    return nextTry > 1 ? { nextTry } : {};
   }
 
   async refreshRound(input: OpenRound): Promise<Refreshed> {

@@ -17,7 +17,7 @@ export interface LegInput {
   readonly try: number;
   /** Bound by the first leg that the server took, and compared on every later one. */
   readonly toolDigest?: string;
-  /** This leg is known to have been begun, so it is never sent; and whatever the ledger says: a row that is not there was lost. */
+  /** This leg is known to have been begun, whatever the ledger says: a row that is not there was lost. */
   readonly wasBegun?: true;
   /** What the call has last seen of the ledger's clock; absent on leg 1, where the call's own counts. */
   readonly ledgerClock?: number;
@@ -79,6 +79,8 @@ export interface OpenRound extends Step {
 export interface Opened {
   /** The leg that follows may have been sent, with an answer of a run that was cut off: nobody is asked. */
   readonly nextLeg?: 'begun';
+  /** At which try the leg that follows goes on, where runs that were cut off have tried it in vain; absent for the first. */
+  readonly nextTry?: number;
 }
 
 export interface Refreshed {

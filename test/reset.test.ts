@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workflowId, type InvocationId } from '../domain/ids.js';
-import { accept, asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
+import { accept, answer, asked, auditOf, invocation, outcome, start } from './harness/conversation.js';
 import { FaultServer } from './harness/fault-server.js';
 import { named, push, sessionOf } from './harness/legacy-faults.js';
-import { startParley, until, type Parley } from './harness/parley.js';
+import { startParley, until, type Parley, type Who } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
 import { temporalClient } from './harness/temporal.js';
 
@@ -25,18 +25,24 @@ const release: (() => void)[] = [];
 
 beforeAll(async () => {
   temporal = await temporalClient();
-  scripted = await scriptedServer([tool('held'), tool('twice'), tool('locked')], (call, reply) => {
-    const { name } = call.params as { name: string };
-    const leg = Number(call.id.split('.')[1]);
-    if (leg > 1 && name === 'held') return void release.push(() => reply.result(done));
-    if (leg === 2 && name === 'locked') return void release.push(() => void reply.raw.writeHead(401).end());
-    if (leg > (name === 'twice' ? 2 : 1)) return reply.result(done);
-    return reply.result({ resultType: 'input_required', inputRequests: asking(`go ${leg}`, { ok: { type: 'boolean' } }) });
-  });
+  scripted = await scriptedServer(
+    ['held', 'twice', 'locked', 'forgets', 'plain'].map((name) => tool(name)),
+    (call, reply) => {
+      const { name } = call.params as { name: string };
+      const leg = Number(call.id.split('.')[1]);
+      if (leg > 1 && name === 'held') return void release.push(() => reply.result(done));
+      if (leg === 2 && name === 'forgets') return void release.push(() => reply.error(-32602, 'expired', expired));
+      if (leg === 2 && name === 'locked') return void release.push(() => void reply.raw.writeHead(401).end());
+      if (leg > (name === 'twice' ? 2 : 1)) return reply.result(done);
+      const inputRequests = asking(`go ${leg}`, { ok: { type: 'boolean' } });
+      return reply.result({ resultType: 'input_required', inputRequests, requestState: `after leg ${leg}` });
+    },
+  );
+  const policy = { onStateExpired: 'reask', maxConnectAttempts: 2 };
   const url = await legacy.start(askingInSession());
   parley = await startParley({
     servers: [
-      { id: 'scripted', url: scripted.url },
+      { id: 'scripted', url: scripted.url, policy },
       { id: 'legacy', url, protocol: '2025-11-25' },
     ],
     env: { PARLEY_CONNECTION_LEASE: `PT${leaseMs / 1_000}S` },
@@ -52,6 +58,7 @@ afterAll(async () => {
 
 const sent = (id: string) => scripted.calls.filter((call) => call.id.startsWith(id)).map((call) => call.id.slice(id.length + 1));
 const agreed = { ok: true };
+const expired = { reason: 'invalid_request_state' };
 const begin = async (name: string) => start(parley, { server: 'scripted', tool: name });
 
 /** A server of MCP 2025-11-25 whose result waits to be released. */
@@ -81,6 +88,12 @@ async function resetToFirstTask(id: string): Promise<void> {
     requestId: randomUUID(),
     workflowTaskFinishEventId: first!.eventId!,
   });
+}
+
+const operator: Who = { sub: 'operator-1', scopes: ['calls:read', 'calls:operate', 'servers:operate'] };
+async function operate(path: string, method: 'PUT' | 'POST' | 'DELETE'): Promise<void> {
+  const { status, text } = await parley.api(`/v1/${path}`, { method, as: operator, idempotencyKey: randomUUID() });
+  expect(status, text).toBeLessThan(300);
 }
 
 /** Which questions of this call are on the audit record as answered. */
@@ -135,6 +148,41 @@ describe('a call that is reset to its first task', () => {
     expect(sent(id)).toEqual(['1', '2', '3']);
     expect(scripted.calls.at(-1)?.params).toHaveProperty('inputResponses');
   }, 90_000);
+
+  it('and whose server then forgets its state: what the person may have declined is not asked afresh [P3] [P6]', async () => {
+    const id = await begin('forgets');
+    const declined = await answer(parley, await asked(parley, id), { 'go 1': { action: 'decline' } });
+    expect([200, 202]).toContain(declined.status);
+    await until(() => sent(id).length === 2);
+    await resetToFirstTask(id);
+    await until(async () => (await receivedBy(id, 1)) === 2);
+    for (const reply of release.splice(0)) reply();
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'state_expired', leg: 2 });
+    expect(sent(id)).toEqual(['1', '2']);
+  }, 90_000);
+
+  it('while its retry is held, after tries in vain: they cost the answer to the new question no attempt [P1] [P3]', async () => {
+    const id = await begin('plain');
+    const before = await asked(parley, id);
+    await operate('holds/servers/scripted', 'PUT');
+    await accept(parley, before, { 'go 1': agreed });
+    const waits = async (times: number) =>
+      until(async () => (await auditOf(parley, id)).filter(({ type }) => type === 'call_waiting').length === times);
+    for (let tries = 1; tries < 4; tries += 1) {
+      await waits(tries);
+      await operate(`invocations/${id}/resume`, 'POST');
+    }
+    await waits(4);
+    await resetToFirstTask(id);
+    const after = await until(async () => {
+      const { consent } = await invocation(parley, id);
+      return consent !== null && consent !== before.id && (await asked(parley, id));
+    }, 60_000);
+    await operate('holds/servers/scripted', 'DELETE');
+    await accept(parley, after, { 'go 1': agreed });
+    expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(sent(id)).toEqual(['1', '2']);
+  }, 120_000);
 });
 
 describe('a call of a server of MCP 2025-11-25 that is reset to its first task', () => {

@@ -5,7 +5,10 @@ import type { Answer } from '../domain/call.js';
 import type { Progress } from '../domain/judge.js';
 import type { InboxMemory } from './inbox.js';
 
-export type Leg = Omit<LegInput, 'call'>;
+export interface Leg extends Omit<LegInput, 'call'> {
+  /** A run that was cut off has begun it: it is waited for, and never sent. */
+  readonly isFollowed?: true;
+}
 
 /** Members may be added as optional, never renamed. */
 export interface Carried {

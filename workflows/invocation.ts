@@ -4,16 +4,16 @@
  */
 
 import { CancellationScope, continueAsNew, patched, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { Answer, BoundCall, LegOutcome, OpenableRound } from '../domain/call.js';
+import type { Answer, BoundCall, LegOutcome, LegReport, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
 import { againOf, judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
 import { watchConnection } from './connection.js';
+import { callDeadline, cancelled, cancelledBy, connectionLost, ledgerLost } from './endings.js';
 import { carriable, type Carried, type Leg } from './carried.js';
 import { Inbox } from './inbox.js';
 import { awaitResume, awaitServer, closeInvocation, closeRound, openRound, recordRefusals, refreshRound } from './proxies.js';
-import type { CancelRequest } from './messages.js';
-import { send } from './send.js';
+import { follow, send } from './send.js';
 import { showOutcome, showStatus } from './visibility.js';
 
 /** What a step came to: the next leg is due, or the call is over. */
@@ -57,7 +57,7 @@ class Conversation {
   async run(): Promise<Ending> {
     for (;;) {
       if (workflowInfo().continueAsNewSuggested) return this.continueAsNew();
-      const report = await send({ ...this.leg, call: this.call }, this.inbox, this.callDeadlineAt);
+      const report = await this.send();
       const step = judge(this.call.policy, this.progress, report.outcome);
       const early = this.stopped(report.outcome.is);
       if (early !== undefined) return this.close(early);
@@ -80,11 +80,17 @@ class Conversation {
     }
   }
 
+  private send(): Promise<LegReport> {
+    const { isFollowed, ...leg } = this.leg;
+    const input = { ...leg, call: this.call };
+    return isFollowed ? follow(input) : send(input, this.inbox, this.callDeadlineAt);
+  }
+
   /** Does what has to come before the next leg. */
   private async take(step: Exclude<Step, { is: 'over' }>): Promise<Reply> {
-    const { leg, round, wasBegun } = this.leg;
+    const { leg, round, isFollowed } = this.leg;
     const again = againOf(step);
-    if (wasBegun && round !== undefined && again !== undefined) {
+    if (isFollowed && round !== undefined && again !== undefined) {
       // It is to take its answer along once more, which this run does not have: the person is asked anew.
       this.leg = { ...this.leg, leg: again === 'repeat' ? leg : leg - 1 };
       return this.ask(round);
@@ -151,7 +157,7 @@ class Conversation {
     const shown = { opened, consent, openedAt, deadlineAt, ...(earlier !== undefined && { earlier }) };
     this.inbox.expect({ consent, tenant, subject, viewDigest, deadlineAt });
     showStatus('awaiting_input', deadlineAt);
-    const { nextLeg } = (await openRound({ ...this.step(), ...shown })) ?? {};
+    const { nextLeg, nextTry = 1 } = (await openRound({ ...this.step(), ...shown })) ?? {};
     if (nextLeg === 'begun') return this.follow(opened);
 
     for (;;) {
@@ -159,7 +165,7 @@ class Conversation {
       await this.putRefusalsOnRecord();
       // An answer that counts stays one, also when a cancellation came right behind it.
       const { answer } = this.inbox;
-      if (answer !== undefined) return this.resume(opened, consent, answer);
+      if (answer !== undefined) return this.resume(opened, consent, answer, nextTry);
       if (this.inbox.cancelled) return this.over(cancelledBy(this.inbox.cancelled), { id: consent, status: 'withdrawn' });
       if (this.inbox.isConnectionLost) return this.over(connectionLost, { id: consent, status: 'withdrawn' });
       if (this.inbox.takeRefresh()) {
@@ -179,12 +185,13 @@ class Conversation {
   /** This run began again from an earlier point: what the run before has sent is not asked again, and not sent again. */
   private follow(round: OpenableRound): Reply {
     this.inbox.settle('withdrawn');
-    this.count({ asked: this.progress.asked + 1, pollsInARow: 0 });
+    // What was answered is not known here: as if it was no accept, after which nothing is asked afresh.
+    this.count({ asked: this.progress.asked + 1, pollsInARow: 0, isDeclined: true });
     showStatus('sending');
-    return { is: 'next', leg: { ...this.newLeg({ round }), wasBegun: true } };
+    return { is: 'next', leg: { ...this.newLeg({ round }), isFollowed: true } };
   }
 
-  private async resume(round: OpenableRound, consent: ConsentId, answer: Answer): Promise<Reply> {
+  private async resume(round: OpenableRound, consent: ConsentId, answer: Answer, nextTry: number): Promise<Reply> {
     const { asked, cancels } = this.progress;
     const isDeclined = answer.decision !== 'accept';
     this.count({ asked: asked + 1, pollsInARow: 0, cancels: cancels + (answer.decision === 'cancel' ? 1 : 0), isDeclined });
@@ -194,7 +201,7 @@ class Conversation {
     if (this.inbox.cancelled) return this.over(cancelled);
     // An answer that was given in time counts, but a worker may have heard of it long after the call's deadline.
     const isOverdue = Date.now() >= this.callDeadlineAt && patched('no-leg-after-the-call-deadline');
-    return isOverdue ? this.over(callDeadline) : { is: 'next', leg: this.newLeg({ round, answer }) };
+    return isOverdue ? this.over(callDeadline) : { is: 'next', leg: { ...this.newLeg({ round, answer }), try: nextTry } };
   }
 
   /** Nobody is asked: the server wants to be called again, later. */
@@ -291,14 +298,3 @@ const undecided: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent',
 
 /** Counts that begin anew when the server has taken a leg. */
 const anew = { unsent: 0, misheaded: 0, waits: 0 };
-
-const cancelled: Ending = { outcome: 'cancelled', reason: 'cancel_requested' };
-
-const callDeadline: Ending = { outcome: 'expired', reason: 'call_deadline' };
-
-function cancelledBy({ consent }: CancelRequest): Ending {
-  return consent === undefined ? cancelled : { outcome: 'cancelled', reason: 'consent_withdrawn' };
-}
-
-const ledgerLost: Ending = { outcome: 'binding_lost', reason: 'ledger_lost' };
-const connectionLost: Ending = { outcome: 'binding_lost', reason: 'connection_lost' };

@@ -23,8 +23,6 @@ const followEveryMs = 10_000;
 /** @param callDeadlineAt how long the leg may wait for a worker */
 export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number): Promise<LegReport> {
   const { call, connection } = input;
-  // Sent by a run that was cut off: its activity reports to nobody, and may be back at any time.
-  if (input.wasBegun) return resolve(input, followEveryMs);
   const budgetMs = queueBudgetMs(connection, callDeadlineAt - Date.now());
   const { sendLeg } = legProxy(connection?.queue ?? legsQueue(), call.policy.legDeadlineMs, budgetMs);
   // A cancelled call takes back a leg that no worker has begun; one on the wire is left to finish, so that its outcome is known.
@@ -40,6 +38,11 @@ export async function send(input: LegInput, inbox: Inbox, callDeadlineAt: number
   } finally {
     watch.cancel();
   }
+}
+
+/** Of a leg that a run which was cut off has begun: its activity reports to nobody, and may be back at any time. */
+export function follow(input: LegInput): Promise<LegReport> {
+  return resolve({ ...input, wasBegun: true }, followEveryMs);
 }
 
 /** @param everyMs how long it is not looked at, at most; default: until its time is over */

@@ -72,18 +72,18 @@ return {'begun', tostring(redis.call('INCR', KEYS[2]))}
 `);
 
 /**
- * KEYS ledger. ARGV leg, consent, sequence. Whether a person may be asked for what this leg is to take along: not when it may have been sent.
- * From then on an answer to an earlier question is not sent any more.
+ * KEYS ledger. ARGV leg, consent, sequence. Replies with the try that is next, if a person may be asked for what this leg is to take along:
+ * nothing when it may have been sent. From then on an answer to an earlier question is not sent any more.
  */
 export const askScript = new Script(`${helpers}
 local leg, consent, sequence = unpack(ARGV)
 local found = row(KEYS[1], leg)
-if found[1] and not never_ran(found) then return 0 end
+if found[1] and not never_ran(found) then return nil end
 local is_newer = tonumber(redis.call('HGET', KEYS[1], leg..'.askedIn') or '0') < tonumber(sequence)
 if is_newer and redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], leg..'.asked', consent, leg..'.askedIn', sequence)
 end
-return 1
+return (found[2] or 0) + 1
 `);
 
 /** KEYS ledger, blob. ARGV leg, try, token, outcome kind, report, blob ('' for none). A repeat of the same finish is no fault. */

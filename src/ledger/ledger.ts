@@ -171,10 +171,11 @@ export class Ledger {
    * (`workflow reset`). Where they may, what an earlier question was answered is not sent any more.
    *
    * @param sequence of the step that asks; an older one takes nothing back
+   * @returns the leg's next try, for earlier ones would be taken for those of the run that was cut off; null when nobody may be asked
    */
-  async mayAsk({ tenant, invocation, leg }: Omit<LegRef, 'try'>, consent: string, sequence: number): Promise<boolean> {
+  async mayAsk({ tenant, invocation, leg }: Omit<LegRef, 'try'>, consent: string, sequence: number): Promise<number | null> {
     const args = [String(leg), consent, String(sequence)];
-    return (await askScript.run(this.redis, [this.keys.ledger(tenant, invocation)], args)) === 1;
+    return (await askScript.run(this.redis, [this.keys.ledger(tenant, invocation)], args)) as number | null;
   }
 
   /**
