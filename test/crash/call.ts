@@ -29,6 +29,8 @@ export interface Asked {
 export interface Given extends Asked {
   readonly text: string;
   readonly key: string;
+  /** When it was given first, epoch milliseconds. */
+  readonly at: number;
   /** Of the reply; 0 while there was none. */
   status: number;
 }
@@ -142,7 +144,7 @@ export class Call {
   async answer({ consent, round }: Asked): Promise<Given> {
     let given = this.given.find((each) => each.consent === consent);
     if (given === undefined) {
-      given = { consent, round, text: `answer ${round} to ${consent}`, key: randomUUID(), status: 0 };
+      given = { consent, round, text: `answer ${round} to ${consent}`, key: randomUUID(), at: Date.now(), status: 0 };
       this.given.push(given);
     }
     if (given.status !== 200) given.status = (await this.postAnswer(given)).status;

@@ -28,7 +28,47 @@ describe('judge of a call that is called terminated', () => {
   });
 });
 
-function terminated(leg: number, sent: readonly number[], ledger: readonly LedgerLeg[]): Facts {
+describe('judge of the answers to a call that was reset', () => {
+  const first = { round: 1, consent: 'c1', text: 'one', key: 'k1', at: 10, status: 200 };
+  const second = { round: 1, consent: 'c2', text: 'two', key: 'k2', at: 20, status: 200 };
+  const other = { round: 2, consent: 'c3', text: 'three', key: 'k3', at: 32, status: 200 };
+
+  it('takes a second one while nothing was sent, and then that one is sent', () => {
+    expect(wrongWith(completed([first, second, other], 30, ['two', 'three']))).toEqual([]);
+    expect(wrongWith(completed([first, other], 30, ['one', 'three']))).toEqual([]);
+  });
+
+  it('takes one whose verdict nobody heard', () => {
+    expect(wrongWith(completed([first, { ...second, status: 202 }, other], 30, ['two', 'three']))).toEqual([]);
+  });
+
+  it('refuses a second one to what was sent, whatever the call ended as', () => {
+    const asked = 'round 1 was answered again after its answer was sent';
+    expect(wrongWith(completed([first, second, other], 15, ['two', 'three']))).toEqual([asked]);
+    const facts = completed([first, second], 15, []);
+    const unknown = { ...facts.seen!, outcome: 'indeterminate', reason: 'leg_unknown' };
+    expect(wrongWith({ ...facts, endings: ['indeterminate/leg_unknown'], seen: unknown })).toEqual([asked]);
+  });
+
+  it('refuses an answer from before the question was asked again, and one that nobody gave', () => {
+    const last = 'the server got another answer to round 1 than was accepted last';
+    expect(wrongWith(completed([first, second, other], 30, ['one', 'three']))).toEqual([last]);
+    expect(wrongWith(completed([first, second, other], 30, ['none', 'three']))).toEqual([last]);
+  });
+});
+
+/** @param sentAt when the answer to round 1 came to the server, which says that it got these */
+function completed(given: Facts['given'], sentAt: number, got: readonly string[]): Facts {
+  const { seen, ...facts } = terminated(3, []);
+  const result = { content: [{ text: JSON.stringify(got) }] };
+  const rows = [1, 2, 3].map(
+    (leg) => ({ is: 'effect', call: 'a', leg, id: `${id}.${leg}`, at: sentAt + 20 * (leg - 2) }) as const,
+  );
+  const ended = { ...seen!, outcome: 'completed', reason: 'complete_result', result };
+  return { ...facts, endings: ['completed'], mayAskAgain: true, given, rows, seen: ended };
+}
+
+function terminated(leg: number, sent: readonly number[], ledger: readonly LedgerLeg[] = []): Facts {
   return {
     method: 'tools/call',
     id: id as Facts['id'],

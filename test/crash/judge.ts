@@ -9,7 +9,7 @@ import type { ServerRow } from './rig.js';
 export interface Facts extends Pick<Call, 'method' | 'id' | 'given' | 'notShown'> {
   /** That the design allows. */
   readonly endings: readonly Ending[];
-  /** A workflow that was reset lives a part of its life again: it may ask again, and a person may answer twice. */
+  /** A workflow that was reset lives a part of its life again: it may ask again what was not sent yet, and a person may answer twice. */
   readonly mayAskAgain: boolean;
   /** The call as the API showed it last; nothing when it never did. */
   readonly seen: Seen | undefined;
@@ -80,18 +80,24 @@ function onItsWay({ seen, rows, ledger = [] }: Facts): string[] {
   return [...wrong, ...unknown.map(({ is, leg }) => `terminated at leg ${seen.leg}, after the ${is} of leg ${leg}`)];
 }
 
-/** Promise 3: what a person was told is accepted is what the server got, and nothing that nobody said. */
-function lostAnswers({ mayAskAgain, method, seen, given }: Facts): string[] {
+/**
+ * Promise 3: what a person was told is accepted is what the server got, and nothing that nobody said. What was sent is not asked again, and
+ * once it is asked again, no earlier answer is sent.
+ */
+function lostAnswers({ mayAskAgain, method, seen, given, rows }: Facts): string[] {
   const wrong: string[] = [];
   for (const round of [1, 2]) {
     const all: readonly Given[] = given.filter((each) => each.round === round);
     const accepted = all.filter(({ status }) => status === 200);
     if (accepted.length > 1 && !mayAskAgain) wrong.push(`${accepted.length} answers to round ${round} were accepted`);
+    const sentAt = rows.find(({ leg }) => leg === round + 1)?.at ?? Infinity;
+    if (accepted.some(({ at }) => at > sentAt)) wrong.push(`round ${round} was answered again after its answer was sent`);
     if (seen?.outcome !== 'completed') continue;
     const got = answersOf(method, seen.result)[round - 1];
     const possible = accepted.length > 0 && !mayAskAgain ? accepted : all;
-    if (!possible.some(({ text }) => text === got))
-      wrong.push(`the server got another answer to round ${round} than was accepted`);
+    const sent = possible.findIndex(({ text }) => text === got);
+    if (sent < 0 || possible.some(({ status }, index) => index > sent && status === 200))
+      wrong.push(`the server got another answer to round ${round} than was accepted last`);
   }
   return wrong;
 }
