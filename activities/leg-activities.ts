@@ -27,25 +27,28 @@ export function legActivities(
     async sendLeg(input: LegInput) {
       const context = Context.current();
       let evidence: BegunLeg | undefined;
-      let goesOn = false;
+      // A leg that is not settled here may turn out to have gone well, by the ledger.
+      let isOver = false;
+      const own = connections.forLeg(input.call);
       const beatMs = (context.info.heartbeatTimeoutMs ?? defaultTimeoutMs) / beatsPerTimeout;
       const onBegun = (ledgerClock: number) => {
         evidence = { ledgerClock };
+        own.begin();
         context.heartbeat(evidence);
       };
       try {
         const report = await beating(
           beatMs,
           () => context.heartbeat(evidence),
-          () => send.send(input, onBegun, () => context.cancellationSignal.aborted),
+          () => send.send(input, own, onBegun, () => context.cancellationSignal.aborted),
         );
-        goesOn = goingOn.has(report.outcome.is);
+        isOver = !goingOn.has(report.outcome.is);
         return report;
       } catch (error) {
         onFault(input.call.invocation, error);
         throw ApplicationFailure.nonRetryable('the leg could not be settled here', 'LegUnsettled', evidence);
       } finally {
-        connections.endLeg(input.call, goesOn);
+        own.end(isOver);
       }
     },
   };

@@ -18,7 +18,8 @@ import { Registry } from '../src/servers/registry.js';
 import { FaultServer } from '../test/harness/fault-server.js';
 import { freshStore, type FreshStore } from '../test/harness/fresh-store.js';
 import { scriptedServer, type ScriptedServer, tool } from '../test/harness/scripted-server.js';
-import { LegPlanner, scope } from './leg-planner.js';
+import type { LegInput } from './contract.js';
+import { LegPlanner, scope, type Plan } from './leg-planner.js';
 
 const sealer = new Sealer(KeyRing.parse(`k1:${randomBytes(32).toString('base64')}`));
 let store: FreshStore;
@@ -27,14 +28,20 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-async function plannerOf(servers: object, catalog: Catalog): Promise<{ planner: LegPlanner; registry: Registry }> {
+interface Planning {
+  readonly plan: (input: LegInput) => Promise<Plan>;
+  readonly registry: Registry;
+}
+
+async function plannerOf(servers: object, catalog: Catalog): Promise<Planning> {
   const registry = Registry.parse(JSON.stringify({ servers }), 'servers');
   const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
   const receipts = await Receipts.fromJwk(JSON.stringify({ ...(await exportJWK(privateKey)), kid: 'r1' }));
   const log = { info: () => undefined };
   const connections = new LiveConnections({ queue: 'q', leaseMs: 1_000, maxParked: 1, onDescribed: () => undefined, log });
-  const planner = new LegPlanner(registry, catalog, sealer, receipts, new Holds(store.redis, store.keys), connections);
-  return { planner, registry };
+  const planner = new LegPlanner(registry, catalog, sealer, receipts, new Holds(store.redis, store.keys));
+  const plan = (input: LegInput) => planner.plan(input, connections.forLeg(input.call));
+  return { plan, registry };
 }
 
 function callOf(registry: Registry): BoundCall {
@@ -62,16 +69,15 @@ function callOf(registry: Registry): BoundCall {
 describe('a leg of a call that was altered between legs', () => {
   const server = new FaultServer();
   const catalog = new Catalog();
-  let planner: LegPlanner;
+  let planner: Planning;
   let call: BoundCall;
 
   beforeAll(async () => {
     const url = await server.start((res) => res.writeHead(500).end());
     const access = { subjects: ['user-1', 'user-2'] };
     const deploys = { id: 'deploys', title: 'Deployments', transport: 'streamable-http', url, access };
-    const made = await plannerOf([deploys], catalog);
-    ({ planner } = made);
-    call = callOf(made.registry);
+    planner = await plannerOf([deploys], catalog);
+    call = callOf(planner.registry);
   });
   afterAll(async () => {
     await catalog.close();
@@ -108,7 +114,7 @@ describe('a leg of a call that was altered between legs', () => {
 describe('the list of tools that a first leg relies on', () => {
   const catalog = new Catalog();
   let server: ScriptedServer;
-  let planner: LegPlanner;
+  let planner: Planning;
   let call: BoundCall;
   let secret: string;
   let lists = 0;
@@ -125,9 +131,8 @@ describe('the list of tools that a first leg relies on', () => {
     );
     const { url } = server;
     const deploys = { id: 'deploys', title: 'D', transport: 'streamable-http', url, credential: { file: secret } };
-    const made = await plannerOf([deploys], catalog);
-    ({ planner } = made);
-    call = callOf(made.registry);
+    planner = await plannerOf([deploys], catalog);
+    call = callOf(planner.registry);
   });
   afterAll(async () => {
     await catalog.close();

@@ -16,7 +16,7 @@ import type { Holds } from '../src/holds/holds.js';
 import { Catalog, CatalogFault, toolDigest, type ToolDefinition } from '../src/mcp/catalog.js';
 import type { LegRequest } from '../src/mcp/leg-sender.js';
 import type { Connection, LiveLegRequest, Offer } from '../src/mcp/connection.js';
-import type { LiveConnections } from '../src/mcp/live-connections.js';
+import type { LegConnections } from '../src/mcp/leg-connections.js';
 import { CredentialFault, endpointOf, programOf } from '../src/servers/credentials.js';
 import {
   livesOnWorker,
@@ -52,12 +52,12 @@ export class LegPlanner {
     private readonly sealer: Sealer,
     private readonly receipts: Receipts,
     private readonly holds: Holds,
-    private readonly connections: LiveConnections,
   ) {}
 
-  async plan(input: LegInput): Promise<Plan> {
+  /** @param connections of this attempt alone, which ends them */
+  async plan(input: LegInput, connections: LegConnections): Promise<Plan> {
     try {
-      return await this.sendable(input);
+      return await this.sendable(input, connections);
     } catch (error) {
       if (error instanceof NotSendable) return { is: 'not_sendable', outcome: error.outcome };
       if (error instanceof CatalogFault || error instanceof CredentialFault) {
@@ -67,7 +67,7 @@ export class LegPlanner {
     }
   }
 
-  private async sendable(input: LegInput): Promise<PlannedLeg> {
+  private async sendable(input: LegInput, connections: LegConnections): Promise<PlannedLeg> {
     const { call, leg, round } = input;
     // The ledger looks once more, and that decides. But a held server is not asked for its tools either, and while it is held because it is
     // down, no call may spend its attempts on it.
@@ -81,7 +81,7 @@ export class LegPlanner {
 
     const { responses, receiptId } = await this.answered(input);
     const inputResponses = [...responses, ...this.rootsOf(input)];
-    const { to, tools } = await this.wayTo(server, input);
+    const { to, tools } = await this.wayTo(server, input, connections);
     const tool = this.toolOf(input, tools);
     const digest = tool && toolDigest(tool);
     if (input.toolDigest !== undefined && digest !== input.toolDigest) lost('tool_definition_changed');
@@ -151,10 +151,10 @@ export class LegPlanner {
     return keys.map((key) => ({ key, response: { roots: call.policy.roots } }));
   }
 
-  private async wayTo(server: ServerEntry, input: LegInput): Promise<Way> {
+  private async wayTo(server: ServerEntry, input: LegInput, connections: LegConnections): Promise<Way> {
     const maxAgeMs = toolsMaxAgeMs(input);
     if (livesOnWorker(server)) {
-      const connection = await this.connectionTo(server, input);
+      const connection = await connectionTo(server, input, connections);
       const { tools } = await offerOver(connection, input, maxAgeMs);
       return { to: { connection }, tools };
     }
@@ -162,24 +162,6 @@ export class LegPlanner {
     const { url, bearer } = endpoint;
     const { discover, tools } = await this.catalog.describe(endpoint, maxAgeMs);
     return { to: { url, ...(bearer !== undefined && { bearer }), discover }, tools };
-  }
-
-  /** A call that was not asked yet may open a connection; one that was goes to the connection that asked, or nowhere (design §4). */
-  private async connectionTo(
-    server: LegacyServerEntry | StdioServerEntry,
-    { call, connection: bound }: LegInput,
-  ): Promise<Connection> {
-    if (server.transport === 'stdio') {
-      if (bound === undefined) return this.connections.open(await programOf(server), call);
-      return this.connections.find(server.digest, bound.generation, call) ?? lost('connection_lost');
-    }
-    const endpoint = await endpointOf(server);
-    if (bound === undefined) {
-      const { capabilities, policy } = call;
-      const wish = { server: server.digest, capabilities, maxResultBytes: policy.maxResultBytes };
-      return this.connections.openSession(endpoint, wish, call);
-    }
-    return this.connections.findSession(endpoint, bound.generation, call) ?? lost('connection_lost');
   }
 
   private toolOf({ call, leg }: LegInput, tools: Offer['tools']): ToolDefinition | undefined {
@@ -200,6 +182,25 @@ function toolsMaxAgeMs({ call, leg }: LegInput): number {
   // Prompts and resources are not described by the list of tools: what is cached will do.
   if (call.method !== 'tools/call') return maxToolCacheMaxAgeMs;
   return leg > 1 ? 0 : (call.policy.toolCacheMaxAgeMs ?? maxToolCacheMaxAgeMs);
+}
+
+/** A call that was not asked yet may open a connection; one that was goes to the connection that asked, or nowhere (design §4). */
+async function connectionTo(
+  server: LegacyServerEntry | StdioServerEntry,
+  { call, connection: bound }: LegInput,
+  connections: LegConnections,
+): Promise<Connection> {
+  if (server.transport === 'stdio') {
+    if (bound === undefined) return connections.open(await programOf(server));
+    return connections.find(server.digest, bound.generation) ?? lost('connection_lost');
+  }
+  const endpoint = await endpointOf(server);
+  if (bound === undefined) {
+    const { capabilities, policy } = call;
+    const wish = { server: server.digest, capabilities, maxResultBytes: policy.maxResultBytes };
+    return connections.openSession(endpoint, wish);
+  }
+  return connections.findSession(endpoint, bound.generation) ?? lost('connection_lost');
 }
 
 /** A connection that ends while the server is asked cannot be asked again, unless nothing binds the call to it yet. */

@@ -9,6 +9,7 @@ import { wireId } from '../domain/ids.js';
 import { aboutCall, type Audit, AuditFault } from '../src/audit/audit.js';
 import type { Ledger, LedgerRow, LegRef, Position } from '../src/ledger/ledger.js';
 import type { Log } from '../src/log/log.js';
+import type { LegConnections } from '../src/mcp/leg-connections.js';
 import type { LegSender, WireOutcome } from '../src/mcp/leg-sender.js';
 import type { LegInput } from './contract.js';
 import type { LegPlanner, PlannedLeg } from './leg-planner.js';
@@ -27,15 +28,17 @@ export class SendLeg {
   ) {}
 
   /**
+   * @param connections of this attempt alone
    * @param onBegun told the ledger's clock once the leg is begun: evidence that should outlive this process
    * @param isCalledOff whether nobody waits for the leg any more: one that is not begun by then never is
    */
   async send(
     input: LegInput,
+    connections: LegConnections,
     onBegun: (clock: number) => void = () => {},
     isCalledOff: () => boolean = () => false,
   ): Promise<LegReport> {
-    const plan = await this.planner.plan(input);
+    const plan = await this.planner.plan(input, connections);
     if (plan.is === 'not_sendable') return this.unsent(input, plan.outcome);
     if (isCalledOff()) return this.unsent(input, { is: 'never_sent', proof: 'activity_cancelled' });
 

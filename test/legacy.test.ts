@@ -5,11 +5,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { accept, answer, asked, auditOf, outcome, post, start } from './harness/conversation.js';
+import { accept, answer, asked, auditOf, invocation, outcome, post, start } from './harness/conversation.js';
 import { FaultServer } from './harness/fault-server.js';
 import { named, push, sessionOf } from './harness/legacy-faults.js';
 import { LegacyServer } from './harness/legacy-server.js';
 import { until, type Parley } from './harness/parley.js';
+import { resetToFirstTask, temporalClient } from './harness/temporal.js';
 import { undoAfterEach } from './harness/undo.js';
 
 const undo = undoAfterEach();
@@ -167,6 +168,29 @@ describe('a call whose session is lost', () => {
     expect(await outcome(parley, id)).toMatchObject({ outcome: 'indeterminate', reason: 'leg_unknown' });
     expect(server.requests.filter(({ message }) => message.method === 'tools/call')).toHaveLength(1);
   }, 60_000);
+});
+
+describe('a call that is reset to its first task', () => {
+  it('while a person thinks: the same question is asked again, and answered in the session that asked [P1] [P3]', async () => {
+    const { parley, server } = await withLegacy();
+    const temporal = await temporalClient();
+    undo.push(() => temporal.connection.close());
+    const id = await start(parley, publish);
+    const before = await asked(parley, id);
+    const sessions = server.sessions;
+    await resetToFirstTask(temporal, id);
+    await until(async () => {
+      const { consent, outcome: isOver } = await invocation(parley, id);
+      return isOver !== null || (consent !== null && consent !== before.id);
+    }, slackMs);
+    // Longer than the lease: the session is held for the new run.
+    await sleep(leaseMs + 1_500);
+    expect(server.sessions).toEqual(sessions);
+    await acceptRound(parley, id, 1, { confirm: true });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(server.effects).toEqual(['news: accept {"confirm":true}']);
+    expect(server.requests.filter(({ message }) => message.method === 'tools/call')).toHaveLength(1);
+  }, 90_000);
 });
 
 describe('a server of MCP 2025-11-25 that misbehaves', () => {

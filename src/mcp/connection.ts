@@ -24,6 +24,17 @@ export interface Connection {
   watch(onEnd: () => void): () => void;
 }
 
+/** Of the worker that holds connections: what all of them need. */
+export interface ConnectionHolder {
+  /** Its own queue: who polls it holds the connections. */
+  readonly queue: string;
+  /** How long a call may hear nothing of this worker before its connection counts as lost. */
+  readonly leaseMs: number;
+  /** Told what a server says of itself, each time it was asked; `server` is the digest of its registration. */
+  readonly onDescribed: (server: string, description: Offer) => void;
+  readonly log: { info(fields: object, message: string): void };
+}
+
 /** A leg that goes over a live connection and no other. */
 export interface LiveLegRequest extends LegMessage {
   readonly connection: Connection;

@@ -91,11 +91,6 @@ export class LegacySession implements Connection {
     return this.#isOpen;
   }
 
-  /** Whether its call is with the server, or may be. */
-  get hasCall(): boolean {
-    return this.#callId !== undefined || this.#leg !== undefined;
-  }
-
   get binding(): BoundConnection {
     return { ...this.#options.binding, generation: this.generation };
   }

@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 async function opened(behaviour: string, more: Partial<ServerProgram> = {}): Promise<LiveConnection> {
-  const connection = connections().open(hostile(behaviour, more));
+  const connection = connections().forLeg(call('inv_1')).open(hostile(behaviour, more));
   await connection.describe(0);
   return connection;
 }
@@ -103,7 +103,7 @@ describe('a live connection', () => {
     ['has no folder', hostile('', { cwd: '/does/not/exist' })],
     ['says nothing of MCP', hostile('', { command: '/bin/echo', args: ['hello'] })],
   ])('cannot be had of a program that %s', async (_what, program) => {
-    const connection = connections().open(program);
+    const connection = connections().forLeg(call('inv_1')).open(program);
     await expect(connection.describe(0)).rejects.toMatchObject({ name: 'CatalogFault', code: 'unreachable' });
     await connection.gone;
     expect(connection.isOpen).toBe(false);
@@ -114,7 +114,7 @@ describe('a live connection', () => {
     try {
       const file = join(dir, 'pids');
       const live = connections();
-      const connection = live.open(hostile('outlives its worker', {}, file));
+      const connection = live.forLeg(call('inv_1')).open(hostile('outlives its worker', {}, file));
       await connection.describe(0);
       const pids = await until(async () => {
         const lines = (await readFile(file, 'utf8')).trim().split('\n').map(Number);
@@ -134,33 +134,37 @@ describe('live connections', () => {
   it('share one process, and start another only a while after it has ended', async () => {
     const live = connections();
     const program = hostile('prints garbage');
-    const first = live.open(program);
-    expect(live.open(program)).toBe(first);
-    expect(live.find(program.key, first.generation, call('inv_1'))).toBe(first);
+    const open = () => live.forLeg(call('inv_1')).open(program);
+    const find = () => live.forLeg(call('inv_1')).find(program.key, first.generation);
+    const first = open();
+    expect(open()).toBe(first);
+    expect(find()).toBe(first);
+    expect(live.forLeg(call('inv_1')).find('other', first.generation)).toBeUndefined();
     first.stop();
     await first.gone;
-    expect(live.find(program.key, first.generation, call('inv_1'))).toBeUndefined();
+    expect(find()).toBeUndefined();
     const second = await until(async () => {
       try {
-        return live.open(program);
+        return open();
       } catch {
         return undefined;
       }
     });
     expect(second.generation).not.toBe(first.generation);
-    expect(live.find(program.key, first.generation, call('inv_1'))).toBeUndefined();
+    expect(find()).toBeUndefined();
   });
 
   it('do not start a program again as fast as it ends', async () => {
-    const live = connections();
-    const first = live.open(hostile('exits at once'));
+    const leg = connections().forLeg(call('inv_1'));
+    const first = leg.open(hostile('exits at once'));
     first.stop();
-    expect(() => live.open(hostile('exits at once'))).toThrow('not started again yet');
+    expect(() => leg.open(hostile('exits at once'))).toThrow('not started again yet');
   });
 
   it('are held until the process ends, the watch is called off, or the worker stops', async () => {
     const live = connections();
-    const connection = live.open(hostile('prints garbage'));
+    const leg = live.forLeg(call('inv_1'));
+    const connection = leg.open(hostile('prints garbage'));
     const never = new AbortController();
     const calledOff = new AbortController();
     const ends: string[] = [];
@@ -174,32 +178,36 @@ describe('live connections', () => {
     await hold('gone before', never.signal);
     expect(ends).toEqual(['called off', 'process', 'gone before']);
     live.release();
-    expect(() => live.open(hostile('prints garbage'))).toThrow('the worker is stopping');
+    expect(() => leg.open(hostile('prints garbage'))).toThrow('the worker is stopping');
   });
 
   it('let in no more calls than they can watch over, and of one tenant half of them', async () => {
     const live = connections(4);
     const program = hostile('prints garbage');
-    const [a, b] = [call('a'), call('b')];
-    const open = (id: string, tenant?: string) => live.open(program, call(id, tenant));
-    const { generation } = live.open(program, a);
-    live.open(program, b);
-    // A call is let in once, however often its first leg is tried.
-    live.open(program, b);
+    const open = (id: string, tenant?: string) => {
+      const leg = live.forLeg(call(id, tenant));
+      const { generation } = leg.open(program);
+      return { generation, begin: () => leg.begin(), end: (isOver: boolean) => leg.end(isOver) };
+    };
+    const a = open('a');
+    const b = open('b');
+    // A call is let in once, however often its first leg is dispatched.
+    const again = open('b');
     expect(() => open('c')).toThrow('too many calls live on this worker');
     open('c', 't2');
-    open('d', 't2');
+    open('d', 't2').begin();
     expect(() => open('e', 't3')).toThrow('too many calls live on this worker');
 
     // Parked, watched from now on, and called off again: the place waits for a leg, and for no longer than the lease.
-    live.endLeg(a, true);
+    a.begin();
+    a.end(false);
     const off = new AbortController();
-    const held = live.whileOpen(generation, off.signal, call('a'));
-    // What another activity of a call comes to ends no leg that is under way (`workflow reset`).
-    live.endLeg(call('b'), false);
+    const held = live.whileOpen(a.generation, off.signal, call('a'));
+    // Whoever leaves first leaves the place to the other; and of a leg that never began, nothing is kept.
+    b.end(false);
     expect(() => open('e')).toThrow('too many calls live on this worker');
-    live.endLeg(b, false);
-    open('e');
+    again.end(false);
+    open('e').begin();
     expect(() => open('f')).toThrow('too many calls live on this worker');
     off.abort();
     await held;
@@ -214,6 +222,41 @@ describe('live connections', () => {
     // A leg on the wire keeps its place for as long as it takes.
     await sleep(1_500);
     expect(() => open('g', 't4')).toThrow('too many calls live on this worker');
+  });
+});
+
+describe('a leg that is dispatched again', () => {
+  const wish = { server: 'd', capabilities: {}, maxResultBytes: 1_000 };
+  const endpoint = { id: 'old', url: 'http://127.0.0.1:9/mcp', key: 'k' };
+
+  it("has a session of its own, and leaves the one that is the call's", async () => {
+    const live = connections();
+    const first = live.forLeg(call('inv_1'));
+    const session = first.openSession(endpoint, wish);
+    first.begin();
+    const again = live.forLeg(call('inv_1'));
+    const other = again.openSession(endpoint, wish);
+    again.end(true);
+    expect([session.isOpen, other.isOpen]).toEqual([true, false]);
+    first.end(false);
+    const next = live.forLeg(call('inv_1'));
+    expect(next.findSession(endpoint, other.generation)).toBeUndefined();
+    expect(next.findSession(endpoint, session.generation)).toBe(session);
+    next.begin();
+    next.end(true);
+    expect(session.isOpen).toBe(false);
+  });
+
+  it('takes the place of the session of a try that never reached the server', () => {
+    const live = connections();
+    const [first, second] = [1, 2].map(() => {
+      const leg = live.forLeg(call('inv_1'));
+      const session = leg.openSession(endpoint, wish);
+      leg.begin();
+      leg.end(false);
+      return session;
+    });
+    expect([first?.isOpen, second?.isOpen]).toEqual([false, true]);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * Places of calls that live on a connection of this worker: taken before a call's first leg is sent, and kept for as long as a leg of it may
+ * Places of calls that live on a connection of this worker: taken before a call's first leg is begun, and kept for as long as a leg of it may
  * still come, so that no call is asked a question here that nobody can watch over. Bounded for all together and for every tenant.
  */
 
@@ -19,10 +19,19 @@ export interface PlacesOptions {
 
 interface Place {
   readonly call: CallId;
-  /** Each by the very object that began it: a call that was reset may have two at once. */
-  readonly legs: Set<CallId>;
+  /** A leg of the call was begun, or it is watched: without that, the place is not the call's but of those who are about to send one. */
+  isOfCall: boolean;
+  legs: number;
   watches: number;
   timer?: NodeJS.Timeout;
+}
+
+/** What one attempt at a leg has of its call's place. Another one may have it as well: a history that is reset dispatches a leg again. */
+export interface LegPlace {
+  /** The leg is begun: from now on the place is the call's. */
+  begin(): void;
+  /** Has to be called once. @param isOver whether no other leg of the call will come: otherwise its place is kept for a while */
+  leave(isOver: boolean): void;
 }
 
 export class Places {
@@ -42,31 +51,26 @@ export class Places {
   }
 
   /** A leg is about to be sent; later ones are let in because the first was. */
-  beginLeg(call: CallId): void {
+  enter(call: CallId): LegPlace {
     const place = this.#of(call);
     clearTimeout(place.timer);
-    place.legs.add(call);
-  }
-
-  /**
-   * The leg is over, however it ended. Without effect for a call that has no place, or another leg under way.
-   *
-   * @param call the object that began it
-   * @param goesOn whether another leg may follow on the connection
-   */
-  endLeg(call: CallId, goesOn: boolean): void {
-    const place = this.#places.get(call.invocation);
-    if (place === undefined) return;
-    place.legs.delete(call);
-    if (place.legs.size > 0) return;
-    if (goesOn) this.#keep(place);
-    else this.#free(place);
+    place.legs += 1;
+    return {
+      begin: () => (place.isOfCall = true),
+      leave: (isOver) => {
+        place.legs -= 1;
+        if (place.legs > 0) return;
+        if (isOver || !place.isOfCall) this.#free(place);
+        else this.#keep(place);
+      },
+    };
   }
 
   /** The call is parked, and watched. @returns ends that */
   watch(call: CallId): () => void {
     const place = this.#of(call);
     clearTimeout(place.timer);
+    place.isOfCall = true;
     place.watches += 1;
     return () => {
       place.watches -= 1;
@@ -77,7 +81,7 @@ export class Places {
   #of({ tenant, invocation }: CallId): Place {
     const known = this.#places.get(invocation);
     if (known !== undefined) return known;
-    const place = { call: { tenant, invocation }, legs: new Set<CallId>(), watches: 0 };
+    const place = { call: { tenant, invocation }, isOfCall: false, legs: 0, watches: 0 };
     this.#places.set(invocation, place);
     return place;
   }
@@ -85,7 +89,7 @@ export class Places {
   /** For a while, unless a leg or a watch keeps it anyway. */
   #keep(place: Place): void {
     clearTimeout(place.timer);
-    if (place.legs.size > 0 || place.watches > 0) return;
+    if (place.legs > 0 || place.watches > 0) return;
     place.timer = setTimeout(() => this.#free(place), this.#options.keepMs).unref();
   }
 

@@ -13,8 +13,8 @@ export async function introduce(
 ): Promise<void> {
   const asking = entries.map(async (entry) => {
     if ((await lists.find(entry.digest)) !== undefined) return;
-    if (entry.transport === 'stdio') await connections.open(await programOf(entry)).describe(0);
-    else await connections.introduce(await endpointOf(entry), entry.digest);
+    if (entry.transport === 'stdio') await connections.introduceProgram(await programOf(entry));
+    else await connections.introduceEndpoint(await endpointOf(entry), entry.digest);
   });
   await Promise.allSettled(asking);
 }

@@ -43,7 +43,7 @@ const connections = {
 
 const planner = {
   provide: LegPlanner,
-  inject: [Registry, Catalog, Sealer, Receipts, Holds, LiveConnections],
+  inject: [Registry, Catalog, Sealer, Receipts, Holds],
   useFactory: (...deps: ConstructorParameters<typeof LegPlanner>) => new LegPlanner(...deps),
 };
 

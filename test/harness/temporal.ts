@@ -1,5 +1,6 @@
 /** The run's Temporal, for what only Temporal knows of a call. */
 
+import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import type { SignalDefinition } from '@temporalio/common';
 import { inject } from 'vitest';
@@ -16,4 +17,18 @@ export async function signal(id: string, definition: SignalDefinition): Promise<
   const temporal = await temporalClient();
   await temporal.workflow.getHandle(workflowId('t1', id as InvocationId)).signal(definition);
   await temporal.connection.close();
+}
+
+/** `temporal workflow reset` to the first task: a new run of a call of tenant `t1` begins, and whatever the old one waits for reports to nobody. */
+export async function resetToFirstTask(temporal: Client, id: string): Promise<void> {
+  const execution = { workflowId: workflowId('t1', id as InvocationId) };
+  const { events } = await temporal.workflow.getHandle(execution.workflowId).fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await temporal.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: execution,
+    reason: 'a test',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first!.eventId!,
+  });
 }
