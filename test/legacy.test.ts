@@ -79,6 +79,16 @@ describe('a call of a server of MCP 2025-11-25', () => {
     expect(server.effects).toEqual(['news: decline', 'news: accept {"confirm":false}', 'news: accept {"confirm":true}']);
   }, 60_000);
 
+  it('asks before it says anything of the request, where a server answers in JSON [P1]', async () => {
+    const { parley, server } = await withLegacy(undefined, new LegacyServer({ answersInJson: true }));
+    const id = await start(parley, { ...publish, tool: 'elsewhere' });
+    await asked(parley, id);
+    await sleep(leaseMs + 1_500);
+    await acceptRound(parley, id, 1, { confirm: true });
+    expect(await outcome(parley, id)).toMatchObject({ outcome: 'completed', leg: 2 });
+    expect(server.effects).toEqual(['news: accept {"confirm":true}']);
+  }, 60_000);
+
   it('shares its session with no other tenant, nor with any other call [P3]', async () => {
     const { parley, server } = await withLegacy();
     const titles = ['a', 'b', 'c', 'd'];
@@ -245,8 +255,10 @@ describe('a server of MCP 2025-11-25 whose registration does not say so', () => 
   }, 60_000);
 });
 
-async function withLegacy(lease = `PT${leaseMs / 1_000}S`): Promise<{ parley: Parley; server: LegacyServer }> {
-  const server = new LegacyServer();
+async function withLegacy(
+  lease = `PT${leaseMs / 1_000}S`,
+  server = new LegacyServer(),
+): Promise<{ parley: Parley; server: LegacyServer }> {
   undo.push(() => server.stop());
   const url = await server.start();
   const parley = await undo.parleyOf({

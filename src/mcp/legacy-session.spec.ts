@@ -135,6 +135,29 @@ describe('a session of MCP 2025-11-25', () => {
     expect(server.received.filter(({ body }) => 'result' in body)).toEqual([]);
   });
 
+  it.each<[string, (call: ServerResponse) => void]>([
+    ['fails', (call) => void call.writeHead(500).end()],
+    ['breaks the connection', (call) => call.destroy()],
+    ['answers without a response', (call) => json(call, 200, { jsonrpc: '2.0', method: 'notifications/message' })],
+    ['says too much', (call) => json(call, 200, result('inv_1.1', { text: 'x'.repeat(200_000) }))],
+  ])('is lost while a person thinks when the call, not answered yet, then %s', async (_what, conclude) => {
+    let stream: ServerResponse | undefined;
+    let call: ServerResponse | undefined;
+    const { session, ends } = await begun({
+      onListen: (res) => push((stream = res)),
+      onCall: (res) => {
+        call = res;
+        if (stream !== undefined) push(stream, ask(1));
+      },
+    });
+    await session.describe();
+    expect(await leg(session, 1)).toEqual(question(1));
+    if (call !== undefined) conclude(call);
+    await until(() => (ends.length > 0 ? true : undefined));
+    expect(ends).toEqual(['stream_ended']);
+    expect(await leg(session, 2, { 1: yes })).toEqual(gone);
+  });
+
   it('is kept when the credential is refused, and goes on with another', async () => {
     let stream: ServerResponse | undefined;
     const { session, server } = await begun({

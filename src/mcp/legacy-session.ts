@@ -9,6 +9,7 @@ import type { Dispatcher } from 'undici';
 import type { BoundConnection, Capabilities } from '../../domain/call.js';
 import { isObject } from '../../domain/server-json.js';
 import { connectionLost, type Connection, type Offer } from './connection.js';
+import { ResponseFault } from './http-post.js';
 import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
@@ -68,8 +69,10 @@ export class LegacySession implements Connection {
   readonly #stream = new AbortController();
   #end!: (end: SessionEnd) => void;
   #isOpen = true;
-  /** JSON-RPC id of the call, once the server has taken it. */
+  /** JSON-RPC id of the call, from when it is posted: a server may ask before it says anything of the request itself. */
   #callId: string | undefined;
+  /** A question came in the place of the result, which is still to come. */
+  #isResultDue = false;
   /** The leg that waits for the result or a question. */
   #leg: Leg | undefined;
   /** The first question is being answered: the next one has to wait. */
@@ -130,8 +133,8 @@ export class LegacySession implements Connection {
     const sending = isCall ? this.#call(leg, message, watch.traceparent) : this.#answer(leg, message, watch.traceparent, signal);
     sending.catch((error: unknown) => {
       leg.end({ is: 'broken', reason: codeOf(error) ?? 'response_invalid' });
-      // It has asked already, and there is nothing left that the result could come over.
-      if (isCall && this.#callId !== undefined) this.#lose('stream_ended');
+      // The call's own leg has long ended, with a question: now the call has no result any more.
+      if (isCall && this.#isResultDue) this.#lose('stream_ended');
     });
     const ending = await leg.ended;
     clearTimeout(deadline);
@@ -142,6 +145,8 @@ export class LegacySession implements Connection {
     if (ending.is === 'broken' && isCall) this.#stream.abort();
     const outcome = outcomeOf(ending, watch.sends);
     watch.stop();
+    // The server did not take it.
+    if (isCall && (outcome.is === 'never_sent' || outcome.is === 'rejected')) this.#callId = undefined;
     if (isOver) this.#close('answered');
     else if (outcome.is === 'unknown') this.#close('unclear');
     return outcome;
@@ -159,8 +164,8 @@ export class LegacySession implements Connection {
       const signal = AbortSignal.any([this.#stream.signal, ...(init?.signal ? [init.signal] : [])]);
       const headers = new Headers(init?.headers);
       headers.set('traceparent', traceparent);
-      const response = await postOnce(leg, url, { ...init, headers, signal }, { agent, maxBytes });
       this.#callId = wireId;
+      const response = await postOnce(leg, url, { ...init, headers, signal }, { agent, maxBytes });
       isStream = isEventStream(response);
       return response;
     });
@@ -170,7 +175,8 @@ export class LegacySession implements Connection {
     await transport.start();
     const onRequestStreamEnd = () => this.#lose('stream_ended');
     await transport.send({ jsonrpc: '2.0', id: wireId, method, params }, { onRequestStreamEnd });
-    if (!isStream) leg.end({ is: 'broken', reason: 'response_invalid' });
+    // A whole body was read: if it held no response, none will come.
+    if (!isStream) throw new ResponseFault('response_invalid');
   }
 
   async #answer(leg: Leg, { params }: LegMessage, traceparent: string, signal: AbortSignal): Promise<void> {
@@ -205,8 +211,7 @@ export class LegacySession implements Connection {
     if (method === 'notifications/cancelled') return this.#withdraw(isObject(params) ? params['requestId'] : undefined);
     if (id === undefined) return;
     if (method === 'ping') return this.#pong(id);
-    // Before the call, nobody is there who could be asked. A server may ask over the other stream before its response has begun.
-    if (this.#callId === undefined && this.#leg?.wasPosted === true) this.#callId = this.#leg.wireId;
+    // Before the call, nobody is there who could be asked.
     if (this.#callId === undefined) return;
     if (!this.#http.hasSession) return this.#lose('no_session');
     if (this.#questions.length >= maxQuestions) return this.#lose('too_many_questions');
@@ -216,6 +221,7 @@ export class LegacySession implements Connection {
 
   /** The result, or the error. One that comes while a person thinks has nobody to take it: the question is moot, and the call with it. */
   #conclude(message: Record<string, unknown>): void {
+    this.#isResultDue = false;
     const leg = this.#takeLeg();
     if (leg === undefined) return this.#close('answered');
     const { result } = message;
@@ -229,6 +235,7 @@ export class LegacySession implements Connection {
     const [question] = this.#questions;
     if (question === undefined || this.#isAnswering) return;
     const { id, ...request } = question;
+    this.#isResultDue = true;
     this.#takeLeg()?.end({ is: 'result', result: { resultType: 'input_required', inputRequests: { [String(id)]: request } } });
   }
 

@@ -19,7 +19,13 @@ export class LegacyServer {
   /** What its tools have done, in order. */
   readonly effects: string[] = [];
   readonly #sessions = new Map<string, NodeStreamableHTTPServerTransport>();
+  readonly #answersInJson: boolean;
   readonly #http = createServer((req, res) => void this.#serve(req, res));
+
+  /** @param options.answersInJson a request gets one JSON body, and no header before it: the server asks over the other stream alone */
+  constructor({ answersInJson = false }: { readonly answersInJson?: boolean } = {}) {
+    this.#answersInJson = answersInJson;
+  }
 
   /** @returns URL of its MCP endpoint */
   async start(): Promise<string> {
@@ -57,6 +63,7 @@ export class LegacyServer {
   async #begin(): Promise<NodeStreamableHTTPServerTransport> {
     const transport = new NodeStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
+      enableJsonResponse: this.#answersInJson,
       onsessioninitialized: (id) => void this.#sessions.set(id, transport),
       onsessionclosed: (id) => void this.#sessions.delete(id),
     });
