@@ -150,10 +150,12 @@ export function faultOf(
     if (networkError.name === 'ResponseFault') return new CatalogFault('invalid', `server ${endpoint.id}: ${code}`);
     return new CatalogFault('unreachable', `server ${endpoint.id} cannot be reached: ${code ?? 'network error'}`);
   }
+  // No request was made: a token that no header can hold, say.
+  if (status === undefined) return new CatalogFault('invalid', `server ${endpoint.id} could not be asked`);
   const said = `server ${endpoint.id} answered HTTP ${status}`;
   if (status === 401 || status === 403) return new CatalogFault('unauthorized', said);
-  if (status === 408 || status === 429 || (status ?? 0) >= 500) return new CatalogFault('unreachable', said);
-  if (status !== undefined && status >= 300 && !mayBeOfOtherRevision.has(status)) return new CatalogFault('invalid', said);
+  if (status === 408 || status === 429 || status >= 500) return new CatalogFault('unreachable', said);
+  if (status >= 300 && !mayBeOfOtherRevision.has(status)) return new CatalogFault('invalid', said);
   const speaksNot = `server ${endpoint.id} does not speak MCP ${spoken} (HTTP ${status})`;
   const hint = spoken === revision ? `; if it speaks 2025-11-25, its registration must say protocol: '2025-11-25'` : '';
   return new CatalogFault('invalid', speaksNot + hint);

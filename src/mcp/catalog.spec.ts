@@ -176,6 +176,13 @@ describe('the catalog', () => {
     });
   });
 
+  it('cannot ask with a token that no header can hold, and says no more (invalid)', async () => {
+    const endpoint = { ...(await failing(() => {})), bearer: 'open\nsesame' };
+    const fault = await catalog.describe(endpoint, 0).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ name: 'CatalogFault', code: 'invalid', message: 'server x could not be asked' });
+    expect(server.received).toEqual([]);
+  });
+
   it('asks anew after a failure', async () => {
     let isBroken = true;
     const url = await server.start((res, { body }) => {
