@@ -89,7 +89,7 @@ describe('the catalog', () => {
     expect(asked()).toEqual(['server/discover', 'tools/list']);
   });
 
-  it('sends the bearer token, and shares nothing between keys', async () => {
+  it('sends the bearer token, and shares nothing between registrations', async () => {
     const endpoint = await listing(() => page([]));
     await catalog.describe({ ...endpoint, bearer: 'sesame' }, 60_000);
     await catalog.describe({ ...endpoint, key: 'other' }, 60_000);
@@ -99,6 +99,17 @@ describe('the catalog', () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it('keeps one description of a registration, for whoever it is spoken to as now', async () => {
+    const endpoint = await listing(({ headers }) => page([aTool(headers.authorization === 'Bearer b' ? 'b' : 'a')]));
+    const namesAs = async (bearer: string) => [...(await catalog.describe({ ...endpoint, bearer }, 60_000)).tools.keys()];
+    // At the same time as well: an answer to one bearer is none to the other.
+    expect(await Promise.all([namesAs('a'), namesAs('b')])).toEqual([['a'], ['b']]);
+    expect(await namesAs('b')).toEqual(['b']);
+    expect(asked().filter((method) => method === 'tools/list')).toHaveLength(2);
+    expect(await namesAs('a')).toEqual(['a']);
+    expect(asked().filter((method) => method === 'server/discover')).toHaveLength(3);
   });
 
   it('offers no tool that cannot be bound to a call', async () => {

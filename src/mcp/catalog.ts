@@ -20,62 +20,69 @@ export interface ServerDescription {
   readonly fetchedAt: number;
 }
 
-/** Servers whose descriptions are kept; past it the one fetched longest ago goes. */
+/** Servers whose descriptions are kept; past it the one asked longest ago goes. */
 const maxServers = 200;
 /** A server that was upgraded in place is asked who it is after this long. */
 const maxDiscoverAgeMs = 10 * 60_000;
 
-interface Discovery {
-  readonly discover: DiscoverResult;
-  readonly at: number;
+/** What is known of one registration, for one bearer: a server may offer others something else. */
+interface Known {
+  readonly bearer: string | undefined;
+  description?: ServerDescription;
+  discovery?: { readonly discover: DiscoverResult; readonly at: number };
+  asking?: Promise<ServerDescription>;
 }
 
 export class Catalog {
   readonly #agent = mcpAgent();
-  readonly #known = new Map<string, ServerDescription>();
-  readonly #discoveries = new Map<string, Discovery>();
-  readonly #asking = new Map<string, Promise<ServerDescription>>();
+  /** By digest of the registration. */
+  readonly #known = new Map<string, Known>();
 
   /**
    * @param maxAgeMs how old the tools may be; 0 asks the server. Calls at the same time share one answer
    * @throws {CatalogFault} `unreachable`, `unauthorized` or `invalid`
    */
   async describe(endpoint: ServerEndpoint, maxAgeMs: number): Promise<ServerDescription> {
-    const known = this.#known.get(endpoint.key);
-    if (known !== undefined && Date.now() - known.fetchedAt < maxAgeMs) return known;
-    const asking = this.#asking.get(endpoint.key);
-    if (asking !== undefined) return asking;
-    const fresh = this.#ask(endpoint).finally(() => this.#asking.delete(endpoint.key));
-    this.#asking.set(endpoint.key, fresh);
-    return fresh;
+    const known = this.#of(endpoint);
+    const { description } = known;
+    if (description !== undefined && Date.now() - description.fetchedAt < maxAgeMs) return description;
+    known.asking ??= this.#ask(endpoint, known).finally(() => delete known.asking);
+    return known.asking;
   }
 
   async close(): Promise<void> {
     await this.#agent.close();
   }
 
-  async #ask(endpoint: ServerEndpoint): Promise<ServerDescription> {
-    const { key } = endpoint;
+  /** A renewed credential takes the place of the one before, with all that was heard under it. */
+  #of({ key, bearer }: ServerEndpoint): Known {
+    const known = this.#known.get(key);
+    if (known !== undefined && known.bearer === bearer) return known;
+    const fresh = { bearer };
+    this.#keep(key, fresh);
+    return fresh;
+  }
+
+  async #ask(endpoint: ServerEndpoint, known: Known): Promise<ServerDescription> {
+    this.#keep(endpoint.key, known);
     const fetchedAt = Date.now();
-    const discovery = this.#discoveries.get(key);
+    const { discovery } = known;
     const isCurrent = discovery !== undefined && fetchedAt - discovery.at < maxDiscoverAgeMs;
     try {
       const { discover, tools } = await readCatalog(this.#agent, endpoint, isCurrent ? discovery.discover : undefined);
-      if (!isCurrent) keep(this.#discoveries, key, { discover, at: fetchedAt });
-      const description = { discover, tools, fetchedAt };
-      keep(this.#known, key, description);
-      return description;
+      if (!isCurrent) known.discovery = { discover, at: fetchedAt };
+      return (known.description = { discover, tools, fetchedAt });
     } catch (error) {
       // What is remembered may be the reason: a server that changed its revision refuses requests made for the old one.
-      this.#discoveries.delete(key);
+      delete known.discovery;
       throw error;
     }
   }
-}
 
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > maxServers && oldest !== undefined) map.delete(oldest);
+  #keep(key: string, known: Known): void {
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > maxServers && oldest !== undefined) this.#known.delete(oldest);
+  }
 }

@@ -4,6 +4,6 @@ export interface ServerEndpoint {
   readonly url: string;
   /** Access token, sent as it is. */
   readonly bearer?: string;
-  /** Digest of the registration and of the credential itself: descriptions are shared under it, and by nobody who is somebody else to the server. */
+  /** Digest of the registration. It has one credential, whose secret may be another than a moment ago. */
   readonly key: string;
 }

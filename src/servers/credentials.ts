@@ -1,7 +1,6 @@
 /** The secrets of MCP servers: named in the registry, kept elsewhere, read anew for every use so that they can be rotated. */
 
 import { readFile } from 'node:fs/promises';
-import { digestOf } from '../../domain/digest.js';
 import { environmentVariable } from '../config/config.js';
 import type { ServerEndpoint } from '../mcp/server-endpoint.js';
 import type { ServerProgram } from '../mcp/server-program.js';
@@ -21,10 +20,8 @@ export class CredentialFault extends Error {
  */
 export async function endpointOf(entry: Pick<HttpServerEntry, 'id' | 'url' | 'digest' | 'credential'>): Promise<ServerEndpoint> {
   const bearer = await bearerOf(entry);
-  const { id, url, digest } = entry;
-  // One reference may lead to another secret than a moment ago, and a server may offer other tools to its bearer.
-  if (bearer === undefined) return { id, url, key: digest };
-  return { id, url, key: digestOf([digest, bearer]), bearer };
+  const { id, url, digest: key } = entry;
+  return { id, url, key, ...(bearer !== undefined && { bearer }) };
 }
 
 /**
