@@ -11,7 +11,7 @@ import {
 import type { Dispatcher } from 'undici';
 import { CatalogFault } from './catalog-fault.js';
 import { clientInfo } from './client-info.js';
-import { post } from './http-post.js';
+import { post } from './http-exchange.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 import { toolDigest } from './tool-definition.js';
 

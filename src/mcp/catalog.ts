@@ -5,7 +5,7 @@
 
 import type { DiscoverResult } from '@modelcontextprotocol/client';
 import { readCatalog } from './catalog-reader.js';
-import { mcpAgent } from './http-post.js';
+import { mcpAgent } from './http-exchange.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 import type { ToolDefinition } from './tool-definition.js';
 

@@ -5,7 +5,7 @@
 
 import type { LegacySession } from './legacy-session.js';
 import type { LegacySessions, SessionWish } from './legacy-sessions.js';
-import type { LiveConnection } from './live-connection.js';
+import type { StdioConnection } from './stdio-connection.js';
 import type { CallId, LegPlace, Places } from './places.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 import type { ServerProgram } from './server-program.js';
@@ -34,13 +34,13 @@ export class LegConnections {
    *
    * @throws {CatalogFault} `unreachable` when this worker can have none now
    */
-  open(program: ServerProgram): LiveConnection {
+  open(program: ServerProgram): StdioConnection {
     this.#admit(program);
     return this.worker.stdio.open(program);
   }
 
   /** The connection of a call under way, or undefined when it is gone. */
-  find(key: string, generation: string): LiveConnection | undefined {
+  find(key: string, generation: string): StdioConnection | undefined {
     const connection = this.worker.stdio.find(key, generation);
     if (connection !== undefined) this.#goOn();
     return connection;

@@ -6,7 +6,7 @@
 import { Client, CLIENT_CAPABILITIES_META_KEY, type CallToolRequest, type DiscoverResult } from '@modelcontextprotocol/client';
 import type { Capabilities } from '../../domain/call.js';
 import { clientInfo } from './client-info.js';
-import { mcpAgent, ResponseFault } from './http-post.js';
+import { mcpAgent, ResponseFault } from './http-exchange.js';
 import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';

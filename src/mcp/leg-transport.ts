@@ -8,7 +8,7 @@
 import { isJSONRPCRequest, StreamableHTTPClientTransport, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import { isObject, jsonOf } from '../../domain/server-json.js';
-import { post } from './http-post.js';
+import { post } from './http-exchange.js';
 import { errorOf, type Leg, type LegEnding } from './leg.js';
 
 export interface LegTransportOptions {

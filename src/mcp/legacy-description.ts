@@ -1,6 +1,5 @@
-/** Begins a session of MCP 2025-11-25 (`initialize`, `notifications/initialized`, the stream for pushed messages), and asks for the tools in it. */
+/** What a server of MCP 2025-11-25 says of itself: asked in the session that it is asked for, which is begun by the first question. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
 import type { Capabilities } from '../../domain/call.js';
@@ -8,32 +7,23 @@ import { CatalogFault } from './catalog-fault.js';
 import { byName, catalogDeadlineMs, faultOf, fetchNoting, maxCatalogBytes, maxPages, type HttpFacts } from './catalog-reader.js';
 import { clientInfo } from './client-info.js';
 import type { Offer } from './connection.js';
-import { legacyRevision, type LegacyHttp } from './legacy-http.js';
+import { legacyRevision, type Beginning, type LegacyHttp } from './legacy-http.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 
-/** A server pushes nothing over a stream that is not open yet; one that opens none answers 405 at once. */
-const streamPatienceMs = 2_000;
-
-export interface LegacyOpening {
+export interface LegacyDescriptionOptions extends Pick<Beginning, 'maxPushedBytes' | 'onPushed'> {
   readonly agent: Dispatcher;
   readonly endpoint: ServerEndpoint;
   readonly http: LegacyHttp;
   readonly capabilities: Capabilities;
-  /** Of what the server pushes over its own stream. */
-  readonly maxPushedBytes: number;
-  /** Told of every request and notification that the server sends of its own accord. */
-  readonly onPushed: (message: unknown) => void;
 }
 
 export class LegacyDescription {
   readonly #client: Client;
   readonly #facts: HttpFacts = { bytesLeft: maxCatalogBytes };
-  #isBegun = false;
-  #streamOpen: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly opening: LegacyOpening) {
+  constructor(private readonly options: LegacyDescriptionOptions) {
     this.#client = new Client(clientInfo, {
-      capabilities: opening.capabilities,
+      capabilities: options.capabilities,
       listMaxPages: maxPages,
       supportedProtocolVersions: [legacyRevision],
     });
@@ -41,15 +31,16 @@ export class LegacyDescription {
 
   /** @throws {CatalogFault} */
   async get(): Promise<Offer> {
-    const { endpoint } = this.opening;
+    const { agent, endpoint, http, maxPushedBytes, onPushed } = this.options;
     const fetchedAt = Date.now();
-    const signal = AbortSignal.timeout(catalogDeadlineMs);
-    const options = { timeout: catalogDeadlineMs, signal };
+    const timeoutMs = catalogDeadlineMs;
+    const signal = AbortSignal.timeout(timeoutMs);
     delete this.#facts.networkError;
     this.#facts.bytesLeft = maxCatalogBytes;
+    const post = fetchNoting(agent, this.#facts);
     try {
-      if (!this.#isBegun) await this.#begin(options);
-      const { tools } = await this.#client.listTools(undefined, { ...options, cacheMode: 'bypass' });
+      if (!http.isBegun) await http.begin(this.#client, { post, maxPushedBytes, onPushed, timeoutMs, signal });
+      const { tools } = await this.#client.listTools(undefined, { timeout: timeoutMs, signal, cacheMode: 'bypass' });
       return { tools: byName(tools), fetchedAt };
     } catch (error) {
       throw error instanceof CatalogFault ? error : faultOf(endpoint, this.#facts, signal, legacyRevision);
@@ -58,29 +49,10 @@ export class LegacyDescription {
 
   /** Whether the server has said that it does not know the session. */
   get isForgotten(): boolean {
-    return this.#isBegun && this.#facts.status === 404;
+    return this.options.http.isBegun && this.#facts.status === 404;
   }
 
   async close(): Promise<void> {
     await this.#client.close().catch(() => {});
-  }
-
-  async #begin(options: { timeout: number; signal: AbortSignal }): Promise<void> {
-    const { agent, http, maxPushedBytes, onPushed } = this.opening;
-    const ask = fetchNoting(agent, this.#facts);
-    const transport = http.transport(async (target, init) => {
-      if (init?.method !== 'GET') return ask(target, init);
-      const opening = http.listen(init, maxPushedBytes);
-      this.#streamOpen = opening.catch(() => undefined);
-      return opening;
-    });
-    await this.#client.connect(transport, options);
-    http.begin(transport.sessionId);
-    const { onmessage: toClient } = transport;
-    // The client would refuse what it is asked: only its own responses are its business.
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener
-    transport.onmessage = (message) => ('method' in message ? onPushed(message) : toClient?.call(transport, message));
-    this.#isBegun = true;
-    await Promise.race([this.#streamOpen, sleep(streamPatienceMs, undefined, { ref: false })]);
   }
 }

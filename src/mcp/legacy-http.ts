@@ -1,20 +1,34 @@
 /**
- * HTTP of one session of MCP 2025-11-25: every request within the bounds of `http-post.ts`, under the session's headers, followed by no
+ * HTTP of one session of MCP 2025-11-25: every request within the bounds of `http-exchange.ts`, under the session's headers, followed by no
  * other. What a server pushes may come on the call's own stream or on the one that a GET opens: both are this session's.
  */
 
-import { StreamableHTTPClientTransport, type FetchLike } from '@modelcontextprotocol/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StreamableHTTPClientTransport, type Client, type FetchLike } from '@modelcontextprotocol/client';
 import type { Dispatcher } from 'undici';
-import { exchange } from './http-post.js';
+import { exchange } from './http-exchange.js';
 import { noReconnection } from './leg-transport.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 
 export const legacyRevision = '2025-11-25';
 
+/** A server pushes nothing over a stream that is not open yet; one that opens none answers 405 at once. */
+const streamPatienceMs = 2_000;
 /** What ends a session politely must not hold anybody up. */
 const farewellMs = 1_500;
 /** Of a reply that says no more than that a message was taken. */
 const maxReceiptBytes = 64 * 1024;
+
+export interface Beginning {
+  /** Sends its POSTs. */
+  readonly post: FetchLike;
+  /** Of what the server pushes over its own stream. */
+  readonly maxPushedBytes: number;
+  /** Told of every request and notification that the server sends of its own accord. */
+  readonly onPushed: (message: unknown) => void;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
 
 export class LegacyHttp {
   #isBegun = false;
@@ -31,12 +45,30 @@ export class LegacyHttp {
     this.use(endpoint);
   }
 
-  /** @param sessionId undefined of a server that gives none: it cannot be answered */
-  begin(sessionId: string | undefined): void {
+  /** `initialize`, `notifications/initialized`, and the stream for pushed messages. */
+  async begin(client: Client, { post, maxPushedBytes, onPushed, timeoutMs: timeout, signal }: Beginning): Promise<void> {
+    let streamOpen: Promise<unknown> = Promise.resolve();
+    const transport = this.transport(async (target, init) => {
+      if (init?.method !== 'GET') return post(target, init);
+      const opening = exchange(this.agent, this.#url, init, maxPushedBytes);
+      streamOpen = opening.catch(() => undefined);
+      return opening;
+    });
+    await client.connect(transport, { timeout, signal });
     this.#isBegun = true;
-    this.#sessionId = sessionId;
+    this.#sessionId = transport.sessionId;
+    const { onmessage: toClient } = transport;
+    // The client would refuse what it is asked: only its own responses are its business.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
+    transport.onmessage = (message) => ('method' in message ? onPushed(message) : toClient?.call(transport, message));
+    await Promise.race([streamOpen, sleep(streamPatienceMs, undefined, { ref: false })]);
   }
 
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  /** A server that gives none cannot be answered. */
   get hasSession(): boolean {
     return this.#sessionId !== undefined;
   }
@@ -69,11 +101,6 @@ export class LegacyHttp {
     };
     const body = JSON.stringify({ jsonrpc: '2.0', ...message });
     return exchange(this.agent, this.#url, { method: 'POST', headers, body, signal }, maxReceiptBytes);
-  }
-
-  /** The GET that a server may push over. */
-  async listen(init: RequestInit, maxBytes: number): Promise<Response> {
-    return exchange(this.agent, this.#url, { ...init, method: 'GET' }, maxBytes);
   }
 
   /** Tells the server that nobody waits any more, and ends the session. Never throws; whether the server obeys is its own affair. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../tools/until.js';
 import { FaultServer, json, result, rpcError } from '../../test/harness/fault-server.js';
 import { push, sessionOf, type SessionScript } from '../../test/harness/legacy-faults.js';
-import { mcpAgent } from './http-post.js';
+import { mcpAgent } from './http-exchange.js';
 import { LegacySession } from './legacy-session.js';
 import { WireProof } from './wire-proof.js';
 

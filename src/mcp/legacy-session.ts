@@ -9,7 +9,7 @@ import type { Dispatcher } from 'undici';
 import type { BoundConnection, Capabilities } from '../../domain/call.js';
 import { isObject } from '../../domain/server-json.js';
 import { connectionLost, type Connection, type Offer } from './connection.js';
-import { ResponseFault } from './http-post.js';
+import { ResponseFault } from './http-exchange.js';
 import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
@@ -84,8 +84,8 @@ export class LegacySession implements Connection {
     this.#options = options;
     this.#http = new LegacyHttp(agent, endpoint);
     const onPushed = (message: unknown) => this.#receive(message);
-    const opening = { agent, endpoint, capabilities, http: this.#http, maxPushedBytes: maxResultBytes, onPushed };
-    this.#description = new LegacyDescription(opening);
+    const describing = { agent, endpoint, capabilities, http: this.#http, maxPushedBytes: maxResultBytes, onPushed };
+    this.#description = new LegacyDescription(describing);
     this.ended = new Promise((resolve) => (this.#end = resolve));
     this.gone = this.ended.then(() => this.#leave());
   }

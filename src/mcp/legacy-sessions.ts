@@ -4,7 +4,7 @@
  */
 
 import type { ConnectionHolder } from './connection.js';
-import { mcpAgent } from './http-post.js';
+import { mcpAgent } from './http-exchange.js';
 import { LegacySession, type LegacySessionOptions } from './legacy-session.js';
 import type { ServerEndpoint } from './server-endpoint.js';
 import { WireProof } from './wire-proof.js';

@@ -2,7 +2,7 @@
 
 import { CatalogFault } from './catalog-fault.js';
 import type { ConnectionHolder, Offer } from './connection.js';
-import { LiveConnection } from './live-connection.js';
+import { StdioConnection } from './stdio-connection.js';
 import type { ServerProgram } from './server-program.js';
 
 /** A program that ends at once must not be started as fast as calls come in. */
@@ -11,8 +11,8 @@ const restartPauseMs = 1_000;
 const maxProcesses = 32;
 
 export class StdioConnections {
-  readonly #current = new Map<string, LiveConnection>();
-  readonly #processes = new Set<LiveConnection>();
+  readonly #current = new Map<string, StdioConnection>();
+  readonly #processes = new Set<StdioConnection>();
   readonly #startedAt = new Map<string, number>();
 
   constructor(private readonly holder: ConnectionHolder) {}
@@ -22,7 +22,7 @@ export class StdioConnections {
    *
    * @throws {CatalogFault} `unreachable` when there can be none now
    */
-  open(program: ServerProgram): LiveConnection {
+  open(program: ServerProgram): StdioConnection {
     const current = this.#current.get(program.key);
     if (current?.isOpen === true) return current;
     const startedAt = this.#startedAt.get(program.key) ?? -Infinity;
@@ -33,12 +33,12 @@ export class StdioConnections {
   }
 
   /** The connection of a call under way, or undefined when it is gone, whatever took its place. @param key of its program */
-  find(key: string, generation: string): LiveConnection | undefined {
+  find(key: string, generation: string): StdioConnection | undefined {
     const current = this.#current.get(key);
     return current?.generation === generation && current.isOpen ? current : undefined;
   }
 
-  all(): LiveConnection[] {
+  all(): StdioConnection[] {
     return [...this.#current.values()];
   }
 
@@ -49,10 +49,10 @@ export class StdioConnections {
     await Promise.all(all.map(({ gone }) => gone));
   }
 
-  #start(program: ServerProgram): LiveConnection {
+  #start(program: ServerProgram): StdioConnection {
     const { queue, leaseMs, log } = this.holder;
     const onDescribed = (description: Offer) => this.holder.onDescribed(program.key, description);
-    const connection = new LiveConnection(program, { queue, leaseMs }, onDescribed);
+    const connection = new StdioConnection(program, { queue, leaseMs }, onDescribed);
     const { generation, pid } = connection;
     const about = { server: program.id, generation, pid };
     this.#current.set(program.key, connection);

@@ -3,7 +3,8 @@
  * nothing, for a leg asks its server itself.
  */
 
-import type { ServerDescription, ToolDefinition } from '../mcp/catalog.js';
+import type { ToolDefinition } from '../mcp/catalog.js';
+import type { Offer } from '../mcp/connection.js';
 import type { Keys } from '../store/keys.js';
 import type { Redis } from '../store/redis.js';
 
@@ -13,8 +14,6 @@ const maxBytes = 1024 * 1024;
 const pauseMs = 10_000;
 /** Of a server that nobody calls any more. */
 const ttlMs = 90 * 24 * 60 * 60_000;
-
-export type PublishedTools = Pick<ServerDescription, 'tools' | 'fetchedAt'>;
 
 interface Stored {
   readonly fetchedAt: number;
@@ -30,7 +29,7 @@ export class ToolLists {
   ) {}
 
   /** @param server digest of the registration */
-  async publish(server: string, { tools, fetchedAt }: PublishedTools): Promise<void> {
+  async publish(server: string, { tools, fetchedAt }: Offer): Promise<void> {
     if (fetchedAt - (this.#writtenAt.get(server) ?? 0) < pauseMs) return;
     const stored: Stored = { fetchedAt, tools: [...tools.values()] };
     const text = JSON.stringify(stored);
@@ -39,7 +38,7 @@ export class ToolLists {
     await this.redis.set(this.keys.tools(server), text, { expiration: { type: 'PX', value: ttlMs } });
   }
 
-  async find(server: string): Promise<PublishedTools | undefined> {
+  async find(server: string): Promise<Offer | undefined> {
     const text = await this.redis.get(this.keys.tools(server));
     if (text === null) return undefined;
     const { tools, fetchedAt } = JSON.parse(text) as Stored;

@@ -3,9 +3,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Actor } from '../auth/actor.js';
 import { Catalog, CatalogFault, toolDigest } from '../mcp/catalog.js';
+import type { Offer } from '../mcp/connection.js';
 import { Problem } from '../problems/problem.js';
 import { CredentialFault, endpointOf } from './credentials.js';
-import { type PublishedTools, ToolLists } from './published-tools.js';
+import { ToolLists } from './published-tools.js';
 import { type HttpServerEntry, livesOnWorker, Registry, type ServerEntry } from './registry.js';
 import type { ServerPage, ToolPage } from './servers.contract.js';
 
@@ -36,7 +37,7 @@ export class Servers {
   }
 
   /** Only workers speak to it: until one has, there is nothing to show. */
-  private async published(entry: ServerEntry): Promise<PublishedTools> {
+  private async published(entry: ServerEntry): Promise<Offer> {
     const published = await this.toolLists.find(entry.digest);
     if (published === undefined) throw new Problem('server_unavailable', { detail: 'not_asked_yet', retryAfterSeconds });
     return published;

@@ -18,7 +18,7 @@ export interface Wire {
   forget(id: string): void;
 }
 
-export class LiveTransport implements Transport {
+export class SharedTransport implements Transport {
   onmessage?: NonNullable<Transport['onmessage']>;
   onclose?: () => void;
   onerror?: (error: Error) => void;

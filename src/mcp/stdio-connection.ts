@@ -18,8 +18,8 @@ import { Leg, maxTimerMs } from './leg.js';
 import type { LegMessage } from './leg-message.js';
 import { outcomeOf, type WireOutcome } from './leg-outcome.js';
 import { LineReader, type Line } from './line-reader.js';
-import { LiveDescription } from './live-description.js';
-import type { Wire } from './live-transport.js';
+import { StdioDescription } from './stdio-description.js';
+import type { Wire } from './shared-transport.js';
 import { ServerProcess } from './server-process.js';
 import type { ServerProgram } from './server-program.js';
 import { maxValuesIn } from './value-count.js';
@@ -41,7 +41,7 @@ interface Awaited {
 /** Why a connection ended; a stable code. */
 export type ConnectionEnd = 'process_ended' | 'output_too_large' | 'output_invalid' | 'not_mcp' | 'stopped';
 
-export class LiveConnection implements Connection, Wire {
+export class StdioConnection implements Connection, Wire {
   readonly generation: string = randomUUID();
   /** Resolves when no leg can be sent over it any more. */
   readonly ended: Promise<ConnectionEnd>;
@@ -50,7 +50,7 @@ export class LiveConnection implements Connection, Wire {
   readonly #binding: Omit<BoundConnection, 'generation'>;
   readonly #process: ServerProcess;
   readonly #lines: LineReader;
-  readonly #description: LiveDescription;
+  readonly #description: StdioDescription;
   readonly #awaited = new Map<string, Awaited>();
   readonly #watchers = new Set<() => void>();
   #end!: (end: ConnectionEnd) => void;
@@ -64,7 +64,7 @@ export class LiveConnection implements Connection, Wire {
     onDescribed: (description: ServerDescription) => void,
   ) {
     this.#binding = binding;
-    this.#description = new LiveDescription(program.id, this, onDescribed);
+    this.#description = new StdioDescription(program.id, this, onDescribed);
     this.ended = new Promise((resolve) => (this.#end = resolve));
     // A leg's own bound is checked when its response is here; this one keeps the memory.
     const maxLineBytes = Math.max(program.maxResultBytes, maxCatalogBytes);
@@ -126,7 +126,7 @@ export class LiveConnection implements Connection, Wire {
     return outcomeOf(ending, 1);
   }
 
-  /** @see LiveDescription.get */
+  /** @see StdioDescription.get */
   async describe(maxAgeMs: number): Promise<ServerDescription> {
     try {
       return await this.#description.get(maxAgeMs);

@@ -1,5 +1,5 @@
 /**
- * One bounded HTTP POST, in the shape the MCP SDK wants its `fetch` to have. It goes through `undici.request` and not through `fetch`,
+ * One bounded HTTP exchange, in the shape the MCP SDK wants its `fetch` to have. It goes through `undici.request` and not through `fetch`,
  * because fetch re-sends on its own: on HTTP 421, and on redirects (promise 1). Nothing here follows, retries or decompresses.
  */
 
@@ -32,6 +32,8 @@ export function mcpAgent(): Agent {
 }
 
 /**
+ * A POST and nothing else, whatever the SDK may want.
+ *
  * @param maxBytes   of the response body; past it, or past {@link maxValuesIn} so many bytes, the response is given up and `onFault` is told
  * @param onFault    hears of a fault that happens after this promise has resolved, while the body is read
  * @throws {ResponseFault}, or undici's own errors with a `code`
@@ -43,7 +45,7 @@ export async function post(
   maxBytes: number,
   onFault: (fault: ResponseFault) => void = () => {},
 ): Promise<Response> {
-  if (init.method !== 'POST') throw new TypeError('only POST is sent to an MCP server');
+  if (init.method !== 'POST') throw new TypeError('only POST is sent here');
   return exchange(agent, url, init, maxBytes, onFault);
 }
 

@@ -3,14 +3,14 @@
 import type { ServerDescription } from './catalog.js';
 import { CatalogFault } from './catalog-fault.js';
 import { catalogDeadlineMs, describeOver, maxCatalogBytes, revision } from './catalog-reader.js';
-import { LiveTransport, type Wire } from './live-transport.js';
+import { SharedTransport, type Wire } from './shared-transport.js';
 
 export interface DescribedConnection extends Wire {
   readonly isOpen: boolean;
   watch(onEnd: () => void): () => void;
 }
 
-export class LiveDescription {
+export class StdioDescription {
   #known: ServerDescription | undefined;
   #asking: Promise<ServerDescription> | undefined;
 
@@ -48,7 +48,7 @@ export class LiveDescription {
     const unwatch = connection.watch(() => deadline.abort());
     try {
       // A process does not change its revision, so it is asked for it once.
-      const transport = new LiveTransport(connection, maxCatalogBytes);
+      const transport = new SharedTransport(connection, maxCatalogBytes);
       const { discover, tools } = await describeOver(transport, this.#known?.discover, deadline.signal);
       this.#known = { discover, tools, fetchedAt };
       this.onDescribed(this.#known);
