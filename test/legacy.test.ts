@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { workflowId, type InvocationId } from '../domain/ids.js';
 import { accept, answer, asked, auditOf, invocation, outcome, post, start } from './harness/conversation.js';
 import { FaultServer } from './harness/fault-server.js';
 import { named, push, sessionOf } from './harness/legacy-faults.js';
@@ -188,7 +189,7 @@ describe('a call that is reset to its first task', () => {
     const id = await start(parley, publish);
     const before = await asked(parley, id);
     const sessions = server.sessions;
-    await resetToFirstTask(temporal, id);
+    await resetToFirstTask(temporal.workflow.getHandle(workflowId('t1', id as InvocationId)));
     await until(async () => {
       const { consent, outcome: isOver } = await invocation(parley, id);
       return isOver !== null || (consent !== null && consent !== before.id);

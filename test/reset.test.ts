@@ -14,7 +14,7 @@ import { FaultServer } from './harness/fault-server.js';
 import { named, push, sessionOf } from './harness/legacy-faults.js';
 import { startParley, until, type Parley, type Who } from './harness/parley.js';
 import { asking, done, scriptedServer, tool, type ScriptedServer } from './harness/scripted-server.js';
-import { temporalClient } from './harness/temporal.js';
+import { resetToFirstTask, temporalClient } from './harness/temporal.js';
 
 let parley: Parley;
 let scripted: ScriptedServer;
@@ -76,19 +76,7 @@ function askingInSession() {
   });
 }
 
-/** @returns when the new run has come to what `isThere` looks for */
-async function resetToFirstTask(id: string): Promise<void> {
-  const execution = { workflowId: workflowId('t1', id as InvocationId) };
-  const { events } = await temporal.workflow.getHandle(execution.workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await temporal.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: execution,
-    reason: 'a test',
-    requestId: randomUUID(),
-    workflowTaskFinishEventId: first!.eventId!,
-  });
-}
+const reset = (id: string): Promise<void> => resetToFirstTask(temporal.workflow.getHandle(workflowId('t1', id as InvocationId)));
 
 const operator: Who = { sub: 'operator-1', scopes: ['calls:read', 'calls:operate', 'servers:operate'] };
 async function operate(path: string, method: 'PUT' | 'POST' | 'DELETE'): Promise<void> {
@@ -110,7 +98,7 @@ describe('a call that is reset to its first task', () => {
     const id = await begin('held');
     await accept(parley, await asked(parley, id), { 'go 1': agreed });
     await until(() => sent(id).length === 2);
-    await resetToFirstTask(id);
+    await reset(id);
     await until(async () => (await receivedBy(id, 1)) === 2);
     expect(await openFor(id)).toEqual([]);
     for (const reply of release.splice(0)) reply();
@@ -123,7 +111,7 @@ describe('a call that is reset to its first task', () => {
     const id = await begin('twice');
     await accept(parley, await asked(parley, id), { 'go 1': agreed });
     const before = await asked(parley, id, 2);
-    await resetToFirstTask(id);
+    await reset(id);
     const after = await until(async () => {
       const { consent } = await invocation(parley, id);
       return consent !== null && consent !== before.id && (await asked(parley, id, 2));
@@ -140,7 +128,7 @@ describe('a call that is reset to its first task', () => {
     const id = await begin('locked');
     await accept(parley, await asked(parley, id), { 'go 1': agreed });
     await until(() => sent(id).length === 2);
-    await resetToFirstTask(id);
+    await reset(id);
     await until(async () => (await receivedBy(id, 1)) === 2);
     for (const reply of release.splice(0)) reply();
     await accept(parley, await asked(parley, id, 1, 60_000), { 'go 1': agreed });
@@ -154,7 +142,7 @@ describe('a call that is reset to its first task', () => {
     const declined = await answer(parley, await asked(parley, id), { 'go 1': { action: 'decline' } });
     expect([200, 202]).toContain(declined.status);
     await until(() => sent(id).length === 2);
-    await resetToFirstTask(id);
+    await reset(id);
     await until(async () => (await receivedBy(id, 1)) === 2);
     for (const reply of release.splice(0)) reply();
     expect(await outcome(parley, id, 60_000)).toMatchObject({ outcome: 'state_expired', leg: 2 });
@@ -173,7 +161,7 @@ describe('a call that is reset to its first task', () => {
       await operate(`invocations/${id}/resume`, 'POST');
     }
     await waits(4);
-    await resetToFirstTask(id);
+    await reset(id);
     const after = await until(async () => {
       const { consent } = await invocation(parley, id);
       return consent !== null && consent !== before.id && (await asked(parley, id));
@@ -192,7 +180,7 @@ describe('a call of a server of MCP 2025-11-25 that is reset to its first task',
   it('while the question waits: it is asked again in its session, and answered there [P1] [P3]', async () => {
     const id = await begun();
     const before = await asked(parley, id);
-    await resetToFirstTask(id);
+    await reset(id);
     const after = await until(async () => {
       const { consent } = await invocation(parley, id);
       return consent !== null && consent !== before.id && (await asked(parley, id));
@@ -208,7 +196,7 @@ describe('a call of a server of MCP 2025-11-25 that is reset to its first task',
     const id = await begun();
     await accept(parley, await asked(parley, id), { 7: agreed });
     await until(() => release.length === 1);
-    await resetToFirstTask(id);
+    await reset(id);
     await until(async () => (await receivedBy(id, 1)) === 2);
     await sleep(2 * leaseMs);
     for (const reply of release.splice(0)) reply();

@@ -1,7 +1,7 @@
 /** The run's Temporal, for what only Temporal knows of a call. */
 
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import type { SignalDefinition } from '@temporalio/common';
 import { inject } from 'vitest';
 import { workflowId, type InvocationId } from '../../domain/ids.js';
@@ -20,15 +20,13 @@ export async function signal(id: string, definition: SignalDefinition): Promise<
 }
 
 /** `temporal workflow reset` to the first task: a new run of a call of tenant `t1` begins, and whatever the old one waits for reports to nobody. */
-export async function resetToFirstTask(temporal: Client, id: string): Promise<void> {
-  const execution = { workflowId: workflowId('t1', id as InvocationId) };
-  const { events } = await temporal.workflow.getHandle(execution.workflowId).fetchHistory();
-  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await temporal.workflowService.resetWorkflowExecution({
+export async function resetToFirstTask(handle: WorkflowHandle): Promise<void> {
+  const { events } = await handle.fetchHistory();
+  await handle.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
-    workflowExecution: execution,
+    workflowExecution: { workflowId: handle.workflowId },
     reason: 'a test',
     requestId: randomUUID(),
-    workflowTaskFinishEventId: first!.eventId!,
+    workflowTaskFinishEventId: events!.find((event) => event.workflowTaskCompletedEventAttributes)!.eventId!,
   });
 }
