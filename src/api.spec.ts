@@ -115,8 +115,10 @@ describe('who may come in', () => {
       try {
         for (const path of ['/docs', '/docs/swagger-ui-init.js', '/openapi.json'])
           expect((await fetch(other.url + path)).status, path).toBe(status);
-        for (const path of ['/docsx', '/openapi.json/x', '/docs/../v1/servers', '/v1/servers?/docs'])
+        for (const path of ['/docsx', '/openapi.json/x', '/v1/servers?/docs'])
           expect(await statusOf(other.url, path), path).toBe(401);
+        // No route is found under a path that climbs: it is never resolved.
+        expect(await statusOf(other.url, '/docs/../v1/servers')).toBe(open === 'false' ? 401 : 404);
       } finally {
         await other.close();
       }
