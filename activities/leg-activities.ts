@@ -4,7 +4,7 @@
  */
 
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import type { LegOutcome } from '../domain/call.js';
+import { undecided } from '../domain/judge.js';
 import type { LiveConnections } from '../src/mcp/live-connections.js';
 import type { BegunLeg, ConnectionActivities, HoldConnection, LegActivities, LegInput } from './contract.js';
 import type { SendLeg } from './send-leg.js';
@@ -13,9 +13,6 @@ import type { SendLeg } from './send-leg.js';
 const beatsPerTimeout = 4;
 /** Where there is none, as in a test. */
 const defaultTimeoutMs = 3_000;
-
-/** After these another leg may go over the same connection. */
-const goingOn: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent', 'blocked', 'turned_away', 'state_expired']);
 
 /** @param onFault told of every error that leaves an activity, by name only: its message may hold contents */
 export function legActivities(
@@ -42,7 +39,7 @@ export function legActivities(
           () => context.heartbeat(evidence),
           () => send.send(input, own, onBegun, () => context.cancellationSignal.aborted),
         );
-        isOver = !goingOn.has(report.outcome.is);
+        isOver = !undecided.has(report.outcome.is);
         return report;
       } catch (error) {
         onFault(input.call.invocation, error);

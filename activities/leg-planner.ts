@@ -73,9 +73,9 @@ export class LegPlanner {
     // down, no call may spend its attempts on it.
     const by = await this.holds.blocking(call.tenant, call.server);
     if (by !== undefined) throw new NotSendable({ is: 'blocked', by });
-    const server = this.registry.get(call.server);
+    const server = this.registry.get(call.server) ?? lost('server_changed');
     const part = lostPart(bindingOf(call), server);
-    if (server === undefined || part !== undefined) return lost(part ?? 'server_changed');
+    if (part !== undefined) lost(part);
     const params = this.sealer.unseal<Record<string, unknown>>(call.params, scope(call, 'params'));
     if (digestOf(params) !== call.paramsDigest) lost('params_changed');
 

@@ -116,6 +116,15 @@ export function judge(policy: Policy, progress: Progress, outcome: LegOutcome): 
   return outcome satisfies never;
 }
 
+/** After these the call may go on; whatever else a leg came to ends it. */
+export const undecided: ReadonlySet<LegOutcome['is']> = new Set([
+  'asked',
+  'never_sent',
+  'turned_away',
+  'blocked',
+  'state_expired',
+]);
+
 /** How a leg that did nothing goes again: as a new one, or under its own number. */
 export function againOf(step: Step): 'repeat' | 'try_again' | undefined {
   if (step.is === 'wait') return step.next;

@@ -7,7 +7,7 @@ import { CancellationScope, continueAsNew, patched, uuid4, workflowInfo } from '
 import type { Answer, BoundCall, LegOutcome, LegReport, OpenableRound } from '../domain/call.js';
 import type { ConsentStatus } from '../domain/consent.js';
 import { consentIdFrom, type ConsentId } from '../domain/ids.js';
-import { againOf, judge, noProgress, type Ending, type Progress, type Step } from '../domain/judge.js';
+import { againOf, judge, noProgress, undecided, type Ending, type Progress, type Step } from '../domain/judge.js';
 import { watchConnection } from './connection.js';
 import { callDeadline, cancelled, cancelledBy, connectionLost, ledgerLost } from './endings.js';
 import { carriable, type Carried, type Leg } from './carried.js';
@@ -138,6 +138,7 @@ class Conversation {
 
   /** A cancellation, a lost connection or the call's deadline ends the call here, unless the server has already ended it. */
   private stopped(last: LegOutcome['is']): Ending | undefined {
+    // Whoever wants a call to end that could go on is heard first.
     if (!undecided.has(last)) return undefined;
     if (this.inbox.cancelled) return cancelled;
     if (this.inbox.isConnectionLost) return connectionLost;
@@ -292,9 +293,6 @@ class Conversation {
     return { call: this.call, leg: this.leg.leg, round: this.round, sequence: this.sequence };
   }
 }
-
-/** After these the call could go on, so whoever wants it to end is heard first. */
-const undecided: ReadonlySet<LegOutcome['is']> = new Set(['asked', 'never_sent', 'turned_away', 'blocked', 'state_expired']);
 
 /** Counts that begin anew when the server has taken a leg. */
 const anew = { unsent: 0, misheaded: 0, waits: 0 };

@@ -31,25 +31,20 @@ export function mcpAgent(): Agent {
   });
 }
 
+/** As {@link exchange}: a POST and nothing else, whatever the SDK may want. */
+export async function post(...exchanged: Parameters<typeof exchange>): Promise<Response> {
+  const [, , init] = exchanged;
+  if (init.method !== 'POST') throw new TypeError('only POST is sent here');
+  return exchange(...exchanged);
+}
+
 /**
- * A POST and nothing else, whatever the SDK may want.
+ * By any method: the sessions of an earlier revision need more than POST.
  *
  * @param maxBytes   of the response body; past it, or past {@link maxValuesIn} so many bytes, the response is given up and `onFault` is told
  * @param onFault    hears of a fault that happens after this promise has resolved, while the body is read
  * @throws {ResponseFault}, or undici's own errors with a `code`
  */
-export async function post(
-  agent: Dispatcher,
-  url: string | URL,
-  init: RequestInit,
-  maxBytes: number,
-  onFault: (fault: ResponseFault) => void = () => {},
-): Promise<Response> {
-  if (init.method !== 'POST') throw new TypeError('only POST is sent here');
-  return exchange(agent, url, init, maxBytes, onFault);
-}
-
-/** As {@link post}, with the other methods that the sessions of an earlier revision need. */
 export async function exchange(
   agent: Dispatcher,
   url: string | URL,
